@@ -1,0 +1,149 @@
+"""Every way kbdb can refuse: one class per code, each with what went wrong and how to mend it.
+
+Raised once, where the fault is understood; turned into text once, at the edge (CLI, daemon, MCP).
+Codes are part of the interface and never change their meaning.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class KbdbError(Exception):
+    """Base of all errors that kbdb raises on purpose.
+
+    Args:
+        message: what is wrong, and where (path, line, offset) where that is known.
+        hint: what would be right, or what to do next; may be empty.
+    """
+
+    code: ClassVar[str] = "INTERNAL"
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def as_dict(self) -> dict[str, dict[str, str]]:
+        """The JSON form: ``{"error": {"code", "message", "hint"}}``."""
+        return {"error": {"code": self.code, "message": self.message, "hint": self.hint}}
+
+
+class InvalidArgumentError(KbdbError):
+    """A value the caller gave is of the wrong kind or out of range."""
+
+    code = "INVALID_ARGUMENT"
+
+
+class InvalidIdError(InvalidArgumentError):
+    """A string that should be a kbid or docid is not one."""
+
+    code = "INVALID_ID"
+
+
+class NotADatabaseError(KbdbError):
+    """No database was found where one was named."""
+
+    code = "NOT_A_DATABASE"
+
+
+class DatabaseExistsError(KbdbError):
+    """``init`` found a database already there."""
+
+    code = "DATABASE_EXISTS"
+
+
+class DatabaseLockedError(KbdbError):
+    """Another process owns the database."""
+
+    code = "DATABASE_LOCKED"
+
+
+class DatabaseClosedError(KbdbError):
+    """A call on a KnowledgeBase that was closed."""
+
+    code = "DATABASE_CLOSED"
+
+
+class UnsupportedFormatError(KbdbError):
+    """The database was written by a newer kbdb."""
+
+    code = "UNSUPPORTED_FORMAT"
+
+
+class StorageError(KbdbError):
+    """The file system refused a read or write (full, read-only, permission)."""
+
+    code = "STORAGE_ERROR"
+
+
+class CorruptError(KbdbError):
+    """Bytes on disk are not what was written: a checksum, bound or structure is wrong."""
+
+    code = "CORRUPT"
+
+
+class StaleIndexError(KbdbError):
+    """An index file was made by another format version or another analyser."""
+
+    code = "INDEX_STALE"
+
+
+class TomlError(KbdbError):
+    """A header or manifest is outside kbdb's canonical subset of TOML."""
+
+    code = "BAD_TOML"
+
+
+class ConfigError(KbdbError):
+    """worker.toml or synonyms.toml holds an unknown key or a bad value."""
+
+    code = "BAD_CONFIG"
+
+
+class SectionNotFoundError(KbdbError):
+    """No stored section has this kbid."""
+
+    code = "SECTION_NOT_FOUND"
+
+
+class DocumentNotFoundError(KbdbError):
+    """No manifest has this docid."""
+
+    code = "DOCUMENT_NOT_FOUND"
+
+
+class SourceNotFoundError(KbdbError):
+    """A file or folder to learn, or an export to import, does not exist."""
+
+    code = "SOURCE_NOT_FOUND"
+
+
+class SourceUnreadableError(KbdbError):
+    """A source exists but cannot be read."""
+
+    code = "SOURCE_UNREADABLE"
+
+
+class NotUtf8Error(KbdbError):
+    """Text that is not UTF-8; the message gives the byte offset."""
+
+    code = "NOT_UTF8"
+
+
+class TooLargeError(KbdbError):
+    """Input past a documented limit."""
+
+    code = "TOO_LARGE"
+
+
+class HashMismatchError(KbdbError):
+    """An imported file's hash differs from the export's list."""
+
+    code = "HASH_MISMATCH"
+
+
+class EmbeddingProviderNotConfiguredError(KbdbError):
+    """Vector or hybrid search without an embedding provider."""
+
+    code = "EMBEDDING_PROVIDER_NOT_CONFIGURED"
