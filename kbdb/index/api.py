@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Buffer, Callable, Sequence
+from collections.abc import Callable, Sequence
+from mmap import mmap
 from typing import Protocol
 
 from kbdb.plan import EngineResult, Entry, Params, Plan, SegmentFiles, Share
+
+Buffer = bytes | memoryview | mmap
+"""What a segment's file may be handed over as; it is kept alive as long as the segment."""
 
 Stem = Callable[[list[str]], list[str]]
 """Distinct surface words to their stems, one for one."""

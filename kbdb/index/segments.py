@@ -1,0 +1,143 @@
+"""The list of segments that make up the index at one moment, and how it grows and merges.
+
+Immutable: ``added`` and ``merged`` give a new list and leave the old one to whoever reads it. Later segments win:
+an entry counts unless a later segment holds the same kbid, as an entry or as removed (csrc/README.md, 8).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from kbdb.index import bitmaps
+from kbdb.index.api import EngineModule, Segment, Stem
+from kbdb.plan import Entry, SegmentFiles
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One segment in the list.
+
+    Attributes:
+        segment: the open segment.
+        current: the entries that no later segment replaces or removes.
+        folder: number of the folder it lies in, or None while it is only in memory.
+        files: its bytes while it is only in memory.
+    """
+
+    segment: Segment
+    current: bytes
+    folder: int | None
+    files: SegmentFiles | None
+
+    @property
+    def weight(self) -> int:
+        """What merging it costs, in entries."""
+        return self.segment.sections + len(self.segment.removed())
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentList:
+    """Segments, oldest first.
+
+    Attributes:
+        engine: the engine that opened them.
+        fingerprint: of the analysis they were built with.
+        stem: surface words to stems, for segments built here.
+        slots: the segments.
+    """
+
+    engine: EngineModule
+    fingerprint: int
+    stem: Stem
+    slots: tuple[Slot, ...] = ()
+
+    def find(self, kbid: bytes) -> tuple[Slot, int] | None:
+        """The slot and entry that stand for a section, or None where the index does not hold it."""
+        for slot in reversed(self.slots):
+            entry = slot.segment.find(kbid)
+            if entry >= 0:
+                return (slot, entry) if bitmaps.has(slot.current, entry) else None
+        return None
+
+    def with_segment(self, segment: Segment, folder: int | None, files: SegmentFiles | None) -> SegmentList:
+        """This list with a newer segment at its end."""
+        gone = [segment.kbid(entry) for entry in range(segment.sections)] + segment.removed()
+        slots = [replace(slot, current=_less(slot, gone)) for slot in self.slots]
+        slots.append(Slot(segment, bitmaps.full(segment.sections), folder, files))
+        return replace(self, slots=tuple(slots))
+
+    def added(self, entries: Iterable[Entry], removed: Iterable[bytes] = ()) -> SegmentList:
+        """This list with a segment in memory for new versions of sections, and for sections that are no more."""
+        builder = self.engine.Builder(self.fingerprint)
+        for entry in entries:
+            builder.add(entry)
+        for kbid in removed:
+            if self.find(kbid) is not None:
+                builder.remove(kbid)
+        files = builder.finish(self.stem)
+        segment = self._open(files)
+        if not segment.sections and not segment.removed():
+            return self
+        return self.with_segment(segment, None, files)._settled()
+
+    def merged(self, first: int) -> SegmentList:
+        """This list with the segments from place ``first`` on made into one, in memory."""
+        merging = self.slots[first:]
+        builder = self.engine.Builder(self.fingerprint)
+        kept: set[bytes] = set()
+        for slot in merging:
+            builder.merge(slot.segment, slot.current)
+            if first:
+                kept.update(slot.segment.kbid(entry) for entry in bitmaps.entries(slot.current))
+        if first:
+            older = replace(self, slots=self.slots[:first])
+            for kbid in sorted({kbid for slot in merging for kbid in slot.segment.removed()} - kept):
+                if older._holds(kbid):
+                    builder.remove(kbid)
+        files = builder.finish(self.stem)
+        segment = self._open(files)
+        slot = Slot(segment, bitmaps.full(segment.sections), None, files)
+        return replace(self, slots=(*self.slots[:first], slot))
+
+    def flush_from(self) -> int:
+        """The first place to merge from when the index is written: what is in memory, and older segments not much larger.
+
+        Each segment kept is more than twice as large as all after it, so that a section is rewritten a number of times
+        that grows with the logarithm of the store.
+        """
+        first = next((place for place, slot in enumerate(self.slots) if slot.folder is None), len(self.slots))
+        weight = sum(slot.weight for slot in self.slots[first:])
+        while first and self.slots[first - 1].weight <= 2 * weight:
+            first -= 1
+            weight += self.slots[first].weight
+        return first
+
+    def _settled(self) -> SegmentList:
+        """This list with segments in memory merged until each is more than twice as large as all after it."""
+        first = len(self.slots) - 1
+        weight = self.slots[first].weight
+        while first and self.slots[first - 1].folder is None and self.slots[first - 1].weight <= 2 * weight:
+            first -= 1
+            weight += self.slots[first].weight
+        return self if first == len(self.slots) - 1 else self.merged(first)
+
+    def _holds(self, kbid: bytes) -> bool:
+        return any(slot.segment.find(kbid) >= 0 for slot in self.slots)
+
+    def _open(self, files: SegmentFiles) -> Segment:
+        return self.engine.Segment(
+            files.terms,
+            files.positions,
+            files.corpus,
+            files.references,
+            fingerprint=self.fingerprint,
+            name="segment in memory",
+        )
+
+
+def _less(slot: Slot, kbids: Sequence[bytes]) -> bytes:
+    found = [entry for entry in map(slot.segment.find, kbids) if entry >= 0]
+    if not found:
+        return slot.current
+    return bitmaps.without(slot.current, bitmaps.having(slot.segment.sections, found))

@@ -1,0 +1,90 @@
+"""What one reader sees: segments, the bitmaps of live and hidden entries, and searchers over them.
+
+A snapshot never changes; commits make new ones. Searchers are made when first needed, and kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from kbdb.index import bitmaps
+from kbdb.index.api import Searcher
+from kbdb.index.segments import SegmentList, Slot
+from kbdb.plan import Params
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The index at one generation and one instant.
+
+    Attributes:
+        generation: of the commit it shows.
+        segments: what is indexed.
+        live: for each segment, the entries that are live.
+        params: of BM25F.
+    """
+
+    generation: int
+    segments: SegmentList
+    live: tuple[bytes, ...]
+    params: Params
+
+    @cached_property
+    def searcher(self) -> Searcher:
+        """Over what is live."""
+        return self._searcher(self.live)
+
+    @cached_property
+    def hidden_searcher(self) -> Searcher | None:
+        """Over what is stored but not live; None when everything is."""
+        hidden = [bitmaps.without(slot.current, live) for slot, live in zip(self.slots, self.live, strict=True)]
+        return self._searcher(hidden) if any(map(any, hidden)) else None
+
+    @property
+    def slots(self) -> tuple[Slot, ...]:
+        return self.segments.slots
+
+    def allowed(self, groups: Sequence[Sequence[str]]) -> list[bytes] | None:
+        """Bitmaps of the entries that hold at least one filter key of every group; None when there is no group."""
+        if not groups:
+            return None
+        return [_allowed(slot, groups) for slot in self.slots]
+
+    def is_live(self, kbid: bytes) -> bool:
+        """Whether a section is live here."""
+        for slot, live in zip(self.slots, self.live, strict=True):
+            entry = slot.segment.find(kbid)
+            if entry >= 0 and bitmaps.has(live, entry):
+                return True
+        return False
+
+    def referring(self, targets: Sequence[str]) -> Iterator[tuple[Slot, int]]:
+        """The live entries that refer to one of the targets."""
+        for slot, live in zip(self.slots, self.live, strict=True):
+            found = {entry for target in targets for entry in slot.segment.references(target)}
+            yield from ((slot, entry) for entry in sorted(found) if bitmaps.has(live, entry))
+
+    def filter_counts(self, prefix: str) -> dict[str, int]:
+        """The filter keys with this prefix that some current entry holds, and how many do."""
+        counts: dict[str, int] = {}
+        for slot in self.slots:
+            for key, _ in slot.segment.filter_keys(prefix):
+                holders = bitmaps.count(bitmaps.both(slot.segment.filter(key), slot.current))
+                if holders:
+                    counts[key] = counts.get(key, 0) + holders
+        return counts
+
+    def _searcher(self, bits: Sequence[bytes]) -> Searcher:
+        return self.segments.engine.Searcher([slot.segment for slot in self.slots], bits, self.params)
+
+
+def _allowed(slot: Slot, groups: Sequence[Sequence[str]]) -> bytes:
+    bits = bitmaps.full(slot.segment.sections)
+    for group in groups:
+        any_of = bitmaps.empty(slot.segment.sections)
+        for key in group:
+            any_of = bitmaps.either(any_of, slot.segment.filter(key))
+        bits = bitmaps.both(bits, any_of)
+    return bits
