@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
+
+from kbdb.errors import InvalidArgumentError
 
 DATABASE_FOLDER = ".kbdb"
+DATABASE_VARIABLE = "KBDB_DB"
+USER_DATABASE = Path(".local", "share", "kbdb")
+"""The folder, under the user's home, that holds the database used where none is nearer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,3 +76,78 @@ class Layout:
 
     def manifest(self, docid: str) -> Path:
         return self.documents / f"{docid}.toml"
+
+
+Rule = Literal["option", "environment", "nearest", "user", "here"]
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """Which database a command means, and why.
+
+    Attributes:
+        root: the ``.kbdb`` folder, need not exist; absolute, symbolic links resolved up to the folder that holds it.
+        rule: what decided.
+        reason: the same in words, to follow a path in a sentence.
+    """
+
+    root: Path
+    rule: Rule
+    reason: str
+
+    @property
+    def exists(self) -> bool:
+        """Whether a database folder is there; whether it is sound is for opening it to tell."""
+        return os.path.isdir(self.root)
+
+
+def database_root(path: str | os.PathLike[str]) -> Path:
+    """The ``.kbdb`` folder that a path names: itself, or the one in the folder it names.
+
+    Raises:
+        InvalidArgumentError: the path is empty.
+    """
+    if not os.fspath(path):
+        raise InvalidArgumentError("the path of the database is empty", "name the folder that holds .kbdb")
+    named = Path(path).expanduser().absolute()
+    folder = (named.parent if named.name == DATABASE_FOLDER else named).resolve()
+    return folder if folder.name == DATABASE_FOLDER else folder / DATABASE_FOLDER
+
+
+def locate(named: str | os.PathLike[str] | None = None, environ: Mapping[str, str] = os.environ) -> Location:
+    """The database a command means: the named one, else $KBDB_DB, else the nearest upwards, else the user's.
+
+    Args:
+        named: the value of ``--db``, if given.
+        environ: the environment to look in.
+    """
+    if explicit := _explicit(named, environ):
+        return explicit
+    here = _current_folder()
+    for folder in (here, *here.parents) if here else ():
+        if os.path.isdir(folder / DATABASE_FOLDER):
+            reason = "it is in the current folder" if folder == here else "it is the nearest above the current folder"
+            return Location(database_root(folder), "nearest", reason)
+    reason = f"neither the current folder nor one above it has a {DATABASE_FOLDER}, so the user's database is meant"
+    return Location(database_root(Path.home() / USER_DATABASE), "user", reason)
+
+
+def locate_new(named: str | os.PathLike[str] | None = None, environ: Mapping[str, str] = os.environ) -> Location:
+    """Where ``init`` creates a database: as named, else $KBDB_DB, else in the current folder."""
+    return _explicit(named, environ) or Location(database_root(Path.cwd()), "here", "it is the current folder")
+
+
+def _explicit(named: str | os.PathLike[str] | None, environ: Mapping[str, str]) -> Location | None:
+    if named is not None:
+        return Location(database_root(named), "option", "--db names it")
+    if value := environ.get(DATABASE_VARIABLE):
+        return Location(database_root(value), "environment", f"${DATABASE_VARIABLE} names it")
+    return None
+
+
+def _current_folder() -> Path | None:
+    """The current folder, or None when it was deleted under us."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        return None
