@@ -41,6 +41,18 @@ class InvalidIdError(InvalidArgumentError):
     code = "INVALID_ID"
 
 
+class UsageError(KbdbError):
+    """A command line that does not say what to do: an unknown option, a missing argument, two that exclude each other."""
+
+    code = "USAGE"
+
+
+class InterruptedByUserError(KbdbError):
+    """Ctrl-C ended the command before it had an answer."""
+
+    code = "INTERRUPTED"
+
+
 class NotADatabaseError(KbdbError):
     """No database was found where one was named."""
 
