@@ -1,0 +1,160 @@
+"""Builds a segment's four files from texts and from entries of other segments (csrc/README.md, sections 3 to 8)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from zlib import crc32
+
+from kbdb.checks import check_bitmap, check_entry, check_fingerprint, check_kbid, check_stems, utf8
+from kbdb.errors import InvalidArgumentError
+from kbdb.plan import FIELDS, Entry, SegmentFiles
+from kbdb.reference.analysis import tokenise
+from kbdb.reference.container import CORPUS, POSITIONS, REFERENCES, TERMS, container_write
+from kbdb.reference.corpus import CorpusEntry, corpus_write
+from kbdb.reference.keyed import keyed_write
+from kbdb.reference.merge import Record, merge_entries
+from kbdb.reference.positions import Fields, positions_encode
+from kbdb.reference.segment import Segment
+from kbdb.reference.terms import Frequencies, Posting, StemLists, WordRecord, terms_encode, terms_write
+from kbdb.reference.varint import corrupt
+
+Stem = Callable[[list[str]], list[str]]
+
+
+class Builder:
+    """Collects entries, in any order, and makes a segment of them once."""
+
+    def __init__(self, fingerprint: int) -> None:
+        """Begins a segment.
+
+        Args:
+            fingerprint: names the analyser, languages and format.
+        """
+        check_fingerprint(fingerprint)
+        self._fingerprint = fingerprint
+        self._records: dict[bytes, Record] = {}
+        self._removed: set[bytes] = set()
+        self._stems: dict[str, str] = {}
+
+    def add(self, entry: Entry) -> None:
+        """Adds an entry, whose texts are analysed; InvalidArgumentError when its kbid is there already."""
+        check_entry(entry)
+        for name, text in zip(FIELDS, entry.fields, strict=True):
+            utf8(text, f"the text of {name}")
+        self._insert(
+            Record(
+                entry.kbid,
+                entry.stored,
+                entry.listed,
+                list(entry.filters),
+                list(entry.references),
+                tuple(tokenise(text) for text in entry.fields),
+            )
+        )
+
+    def merge(self, segment: Segment, keep: bytes) -> None:
+        """Adds the entries of a segment whose bit is set in the bitmap ``keep``."""
+        check_bitmap(keep, segment.sections, "keep")
+        records, stems = merge_entries(segment, keep)
+        for word, stem in stems.items():
+            if self._stems.setdefault(word, stem) != stem:
+                raise corrupt(segment.terms.path, 0, f"the word {word!r} has another stem than in an earlier segment")
+        for record in records:
+            self._insert(record)
+
+    def remove(self, kbid: bytes) -> None:
+        """Notes that a section of an older segment exists no more."""
+        check_kbid(kbid)
+        self._removed.add(kbid)
+
+    def finish(self, stem: Stem) -> SegmentFiles:
+        """Makes the files.
+
+        Args:
+            stem: called once with the sorted distinct words that have no stem yet; gives a stem for each.
+        """
+        records = [self._records[kbid] for kbid in sorted(self._records)]
+        self._add_stems(records, stem)
+        terms, positions = _write_stems(records, self._stems)
+        entries = [_corpus_entry(record, self._stems) for record in records]
+        filters: dict[str, list[int]] = defaultdict(list)
+        references: dict[str, list[int]] = defaultdict(list)
+        for number, record in enumerate(records):
+            for key in record.filters:
+                filters[key].append(number)
+            for key in record.references:
+                references[key].append(number)
+        corpus = corpus_write(entries, filters, sorted(self._removed - self._records.keys()))
+        header = (self._fingerprint, len(records), crc32(b"".join(record.kbid for record in records)))
+        return SegmentFiles(
+            terms=container_write(TERMS, *header, terms),
+            positions=container_write(POSITIONS, *header, [positions]),
+            corpus=container_write(CORPUS, *header, corpus),
+            references=container_write(REFERENCES, *header, keyed_write(references)),
+        )
+
+    def _insert(self, record: Record) -> None:
+        if record.kbid in self._records:
+            raise InvalidArgumentError(f"the entry {record.kbid.hex()} was added before")
+        self._records[record.kbid] = record
+
+    def _add_stems(self, records: list[Record], stem: Stem) -> None:
+        words = [word for word in _words(records) if word not in self._stems]
+        stems = stem(words)
+        check_stems(words, stems)
+        self._stems.update(zip(words, stems, strict=True))
+
+
+def _words(records: list[Record]) -> list[str]:
+    return sorted({word for record in records for tokens in record.tokens for _, word in tokens})
+
+
+def _corpus_entry(record: Record, stems: dict[str, str]) -> CorpusEntry:
+    title, body, description, tags, heading = (len({position for position, _ in tokens}) for tokens in record.tokens)
+    distinct = len({stems[word] for tokens in record.tokens[:2] for _, word in tokens})
+    return CorpusEntry(record.kbid, record.stored, record.listed, distinct, (title, body, description, tags, heading))
+
+
+def _write_stems(records: list[Record], stems: dict[str, str]) -> tuple[list[bytes], bytes]:
+    occurrences = _occurrences(records, stems)
+    words = _words(records)
+    forms: dict[str, list[str]] = defaultdict(list)
+    for word in words:
+        forms[stems[word]].append(word)
+    ordered = sorted(forms)
+    numbers = {stem: number for number, stem in enumerate(ordered)}
+    ranks = {word: rank for group in forms.values() for rank, word in enumerate(group)}
+    lists = [_stem_lists(occurrences[stem], ranks, len(forms[stem])) for stem in ordered]
+    word_records = [WordRecord(numbers[stems[word]], ranks[word]) for word in words]
+    return terms_write(words, word_records, ordered, lists), b"".join(item.positions for item in lists)
+
+
+Occurrences = dict[int, tuple[list[tuple[int, str]], ...]]
+"""For each entry that holds a stem: its (position, word) pairs in each of ``FIELDS``."""
+
+
+def _occurrences(records: list[Record], stems: dict[str, str]) -> dict[str, Occurrences]:
+    found: dict[str, Occurrences] = defaultdict(dict)
+    for number, record in enumerate(records):
+        for field, tokens in enumerate(record.tokens):
+            for position, word in sorted(tokens):
+                by_entry = found[stems[word]]
+                if number not in by_entry:
+                    by_entry[number] = tuple([] for _ in FIELDS)
+                by_entry[number][field].append((position, word))
+    return found
+
+
+def _stem_lists(by_entry: Occurrences, ranks: dict[str, int], forms: int) -> StemLists:
+    postings: list[Posting] = []
+    occurrences: list[Fields] = []
+    for entry, fields in by_entry.items():
+        postings.append(Posting(entry, _frequencies(fields)))
+        occurrences.append([[(position, ranks[word]) for position, word in tokens] for tokens in fields])
+    return StemLists(terms_encode(postings), positions_encode(occurrences, forms), len(postings), forms)
+
+
+def _frequencies(fields: tuple[list[tuple[int, str]], ...]) -> Frequencies:
+    title, body, description, tags, heading = map(len, fields)
+    return title, body, description, tags, heading

@@ -1,0 +1,117 @@
+"""corpus.dat: the entries of a segment, what is stored with them, their filters, and what was removed.
+
+csrc/README.md, section 6; references.idx is keyed lists only, from its region ``TARGETS`` on.
+"""
+
+from __future__ import annotations
+
+import struct
+from bisect import bisect_left
+from collections.abc import Mapping
+from typing import NamedTuple
+from zlib import crc32
+
+from kbdb.reference.container import (
+    Container,
+    container_list,
+    container_place,
+    container_rows,
+    container_table,
+)
+from kbdb.reference.keyed import keyed_check, keyed_write
+from kbdb.reference.varint import corrupt
+
+KBIDS, RECORDS, FILTERS, STORED, REMOVED = 0, 1, 2, 6, 7
+TARGETS = 0
+KBID_BYTES = 16
+RECORD = struct.Struct("<QIIIIIIIII")
+LISTED = 1
+
+
+class EntryRecord(NamedTuple):
+    """An entry: where its stored bytes are, its flags, its distinct stems, the lengths of its fields."""
+
+    stored_offset: int
+    stored_length: int
+    stored_crc: int
+    flags: int
+    distinct: int
+    lengths: tuple[int, int, int, int, int]
+
+
+class CorpusEntry(NamedTuple):
+    """An entry, for the writer."""
+
+    kbid: bytes
+    stored: bytes
+    listed: bool
+    distinct: int
+    lengths: tuple[int, int, int, int, int]
+
+
+def corpus_write(entries: list[CorpusEntry], filters: Mapping[str, list[int]], removed: list[bytes]) -> list[bytes]:
+    """The regions of corpus.dat; entries and removed kbids in ascending order."""
+    records = bytearray()
+    end = 0
+    for entry in entries:
+        flags = LISTED if entry.listed else 0
+        records += RECORD.pack(end, len(entry.stored), crc32(entry.stored), flags, entry.distinct, *entry.lengths)
+        end += len(entry.stored)
+    return [
+        b"".join(entry.kbid for entry in entries),
+        bytes(records),
+        *keyed_write(filters),
+        b"".join(entry.stored for entry in entries),
+        b"".join(removed),
+    ]
+
+
+def corpus_check(container: Container) -> None:
+    """Checks at opening that the tables fit each other and the number of entries."""
+    for region, size in ((KBIDS, KBID_BYTES), (RECORDS, RECORD.size)):
+        if container_rows(container, region, size) != container.entries:
+            raise corrupt(container.path, container_place(container, region, 0), "a table does not fit the entries")
+    container_rows(container, REMOVED, KBID_BYTES)
+    keyed_check(container, FILTERS)
+
+
+def corpus_kbid(container: Container, entry: int) -> bytes:
+    """The kbid of an entry."""
+    return container_table(container, KBIDS, KBID_BYTES * entry, KBID_BYTES * (entry + 1))
+
+
+def corpus_find(container: Container, kbid: bytes) -> int:
+    """The entry with this kbid, -1 when there is none."""
+    entry = bisect_left(range(container.entries), kbid, key=lambda i: corpus_kbid(container, i))
+    return entry if entry < container.entries and corpus_kbid(container, entry) == kbid else -1
+
+
+def corpus_record(container: Container, entry: int) -> EntryRecord:
+    """The record of an entry."""
+    row = container_table(container, RECORDS, RECORD.size * entry, RECORD.size * (entry + 1))
+    return _record(row)
+
+
+def corpus_records(container: Container) -> list[EntryRecord]:
+    """The records of all entries."""
+    table = container_table(container, RECORDS, 0, RECORD.size * container.entries)
+    return [_record(table[start : start + RECORD.size]) for start in range(0, len(table), RECORD.size)]
+
+
+def _record(row: bytes) -> EntryRecord:
+    offset, length, crc, flags, distinct, *lengths = RECORD.unpack(row)
+    title, body, description, tags, heading = lengths
+    return EntryRecord(offset, length, crc, flags, distinct, (title, body, description, tags, heading))
+
+
+def corpus_stored(container: Container, entry: int) -> bytes:
+    """The bytes stored with an entry."""
+    record = corpus_record(container, entry)
+    return container_list(container, STORED, record.stored_offset, record.stored_length, record.stored_crc).data
+
+
+def corpus_removed(container: Container) -> list[bytes]:
+    """The kbids of sections that older segments hold and that exist no more, ascending."""
+    count = container_rows(container, REMOVED, KBID_BYTES)
+    table = container_table(container, REMOVED, 0, KBID_BYTES * count)
+    return [table[start : start + KBID_BYTES] for start in range(0, len(table), KBID_BYTES)]

@@ -1,0 +1,82 @@
+"""Takes entries out of a segment as the builder wants them, so that a merge makes the bytes a build would."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from kbdb.plan import FIELDS
+from kbdb.reference.container import Container
+from kbdb.reference.corpus import FILTERS, LISTED, TARGETS, corpus_kbid, corpus_record, corpus_stored
+from kbdb.reference.keyed import keyed_entries, keyed_keys
+from kbdb.reference.positions import positions_read
+from kbdb.reference.terms import terms_forms, terms_postings, terms_stem_record, terms_stems
+
+if TYPE_CHECKING:
+    from kbdb.reference.segment import Segment
+
+
+@dataclass(slots=True)
+class Record:
+    """An entry being built.
+
+    Attributes:
+        kbid: its 16 bytes.
+        stored: bytes given back with a hit.
+        listed: whether a manifest lists it.
+        filters, references: its keys, ascending.
+        tokens: for each of ``FIELDS`` the (position, surface word) pairs, in any order.
+    """
+
+    kbid: bytes
+    stored: bytes
+    listed: bool
+    filters: list[str] = field(default_factory=list)
+    references: list[str] = field(default_factory=list)
+    tokens: tuple[list[tuple[int, str]], ...] = field(default_factory=lambda: tuple([] for _ in FIELDS))
+
+
+def merge_entries(segment: Segment, keep: bytes) -> tuple[list[Record], dict[str, str]]:
+    """The segment's entries whose bit is set, and the stems of their words."""
+    corpus = segment.corpus
+    records = {
+        entry: Record(
+            corpus_kbid(corpus, entry),
+            corpus_stored(corpus, entry),
+            bool(corpus_record(corpus, entry).flags & LISTED),
+        )
+        for entry in range(segment.sections)
+        if keep[entry >> 3] >> (entry & 7) & 1
+    }
+    for record, key in _keyed(corpus, FILTERS, records):
+        record.filters.append(key)
+    for record, key in _keyed(segment.references_file, TARGETS, records):
+        record.references.append(key)
+    return list(records.values()), _add_tokens(segment, records)
+
+
+def _keyed(container: Container, region: int, records: dict[int, Record]) -> list[tuple[Record, str]]:
+    return [
+        (records[entry], key)
+        for number, (key, _) in enumerate(keyed_keys(container, region, ""))
+        for entry in keyed_entries(container, region, number)
+        if entry in records
+    ]
+
+
+def _add_tokens(segment: Segment, records: dict[int, Record]) -> dict[str, str]:
+    stems: dict[str, str] = {}
+    forms = terms_forms(segment.terms)
+    for number, stem in enumerate(terms_stems(segment.terms)):
+        stem_record = terms_stem_record(segment.terms, number)
+        postings = terms_postings(segment.terms, stem_record)
+        words = forms[number]
+        for posting, fields in zip(postings, positions_read(segment.positions, stem_record, postings), strict=True):
+            record = records.get(posting.entry)
+            if record is None:
+                continue
+            for into, tokens in zip(record.tokens, fields, strict=True):
+                for position, form in tokens:
+                    into.append((position, words[form]))
+                    stems[words[form]] = stem
+    return stems

@@ -1,0 +1,33 @@
+"""Near duplicates: live entries whose stems in title and body are much like a given set (csrc/README.md, section 9)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from kbdb.reference.corpus import RECORD, RECORDS, corpus_record
+from kbdb.reference.container import container_place
+from kbdb.reference.segment import Segment
+from kbdb.reference.terms import terms_find, terms_postings
+from kbdb.reference.varint import corrupt
+
+
+def similar_entries(segment: Segment, live: set[int], stems: Sequence[str]) -> list[tuple[int, float]]:
+    """The live entries that share a stem with ``stems``, each with the Jaccard index of the two sets."""
+    wanted = set(stems)
+    shared: dict[int, int] = defaultdict(int)
+    for stem in wanted:
+        record = terms_find(segment.terms, stem)
+        if record is not None:
+            for entry, frequencies in terms_postings(segment.terms, record):
+                if entry in live and (frequencies[0] or frequencies[1]):
+                    shared[entry] += 1
+    return [(entry, _jaccard(segment, entry, count, len(wanted))) for entry, count in shared.items()]
+
+
+def _jaccard(segment: Segment, entry: int, shared: int, wanted: int) -> float:
+    distinct = corpus_record(segment.corpus, entry).distinct
+    if distinct < shared:
+        place = container_place(segment.corpus, RECORDS, RECORD.size * entry)
+        raise corrupt(segment.corpus.path, place, f"entry {entry} shares {shared} of {distinct} stems")
+    return shared / (wanted + distinct - shared)

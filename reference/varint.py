@@ -1,0 +1,63 @@
+"""Varints (csrc/README.md, section 1) and the spans of file bytes they are read from; every list decoder uses them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kbdb.errors import CorruptError, InvalidArgumentError
+
+LIMIT = 1 << 32
+"""A varint is below this."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Bytes of a file whose crc was right, and where they stand, for errors.
+
+    Attributes:
+        path: the file.
+        offset: of the first byte in the file.
+        data: the bytes.
+    """
+
+    path: str
+    offset: int
+    data: bytes
+
+
+def corrupt(path: str, offset: int, what: str) -> CorruptError:
+    """The error for damage found at an offset of a file."""
+    return CorruptError(f"{path}: offset {offset}: {what}", "the index can be made anew: kbdb rebuild")
+
+
+def varint_encode(value: int) -> bytes:
+    """The bytes of one varint; InvalidArgumentError when it does not fit 32 bits."""
+    if not 0 <= value < LIMIT:
+        raise InvalidArgumentError(f"{value} does not fit the 32 bits of an index number", "split the text")
+    out = bytearray()
+    while value >= 0x80:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def varint_decode(span: Span) -> list[int]:
+    """All varints of a span that holds nothing else."""
+    values: list[int] = []
+    value = shift = 0
+    for at, byte in enumerate(span.data):
+        if byte >= 0x80:
+            value |= (byte & 0x7F) << shift
+            shift += 7
+            if shift > 28:
+                raise corrupt(span.path, span.offset + at, "a varint has more than 5 bytes")
+            continue
+        value |= byte << shift
+        if value >= LIMIT or (shift and not byte):
+            raise corrupt(span.path, span.offset + at, "a varint is longer than needed or past 32 bits")
+        values.append(value)
+        value = shift = 0
+    if shift:
+        raise corrupt(span.path, span.offset + len(span.data), "a list ends inside a varint")
+    return values

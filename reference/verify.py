@@ -1,0 +1,132 @@
+"""Reads every byte of a segment and checks that its files agree with each other (csrc/README.md, sections 2 to 6)."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+from zlib import crc32
+
+from kbdb.plan import FIELDS
+from kbdb.reference.container import (
+    Container,
+    container_length,
+    container_place,
+    container_table,
+    container_verify,
+)
+from kbdb.reference.corpus import (
+    FILTERS,
+    KBID_BYTES,
+    KBIDS,
+    LISTED,
+    RECORD,
+    RECORDS,
+    REMOVED,
+    STORED,
+    TARGETS,
+    corpus_kbid,
+    corpus_records,
+    corpus_removed,
+    corpus_stored,
+)
+from kbdb.reference.keyed import keyed_verify
+from kbdb.reference.positions import LISTS, positions_read
+from kbdb.reference.strings import strings_verify
+from kbdb.reference.terms import (
+    POSTINGS,
+    STEM_RECORD,
+    STEM_RECORDS,
+    STEMS,
+    WORDS,
+    StemRecord,
+    terms_forms,
+    terms_postings,
+    terms_stem_record,
+)
+from kbdb.reference.varint import corrupt
+
+if TYPE_CHECKING:
+    from kbdb.reference.segment import Segment
+
+
+def segment_verify(segment: Segment) -> None:
+    """Raises CorruptError, with file and offset, for the first thing found wrong."""
+    for container in (segment.terms, segment.positions, segment.corpus, segment.references_file):
+        container_verify(container)
+    _verify_corpus(segment.corpus)
+    keyed_verify(segment.corpus, FILTERS)
+    keyed_verify(segment.references_file, TARGETS)
+    strings_verify(segment.terms, WORDS)
+    strings_verify(segment.terms, STEMS)
+    _verify_stems(segment)
+
+
+def _verify_corpus(corpus: Container) -> None:
+    table = container_table(corpus, KBIDS, 0, KBID_BYTES * corpus.entries)
+    if crc32(table) != corpus.kbids_crc:
+        raise corrupt(corpus.path, 28, "the kbids' checksum is wrong")
+    kbids = [corpus_kbid(corpus, entry) for entry in range(corpus.entries)]
+    removed = corpus_removed(corpus)
+    for region, values in ((KBIDS, kbids), (REMOVED, removed)):
+        if any(left >= right for left, right in pairwise(values)):
+            raise corrupt(corpus.path, container_place(corpus, region, 0), "kbids are not in ascending order")
+    if set(kbids) & set(removed):
+        raise corrupt(corpus.path, container_place(corpus, REMOVED, 0), "an entry is also removed")
+    end = 0
+    for entry, record in enumerate(corpus_records(corpus)):
+        place = container_place(corpus, RECORDS, RECORD.size * entry)
+        if record.stored_offset != end:
+            raise corrupt(corpus.path, place, f"what is stored with entry {entry} is misplaced")
+        if record.flags & ~LISTED:
+            raise corrupt(corpus.path, place, f"entry {entry} has unknown flags")
+        end += len(corpus_stored(corpus, entry))
+    if end != container_length(corpus, STORED):
+        raise corrupt(corpus.path, container_place(corpus, STORED, end), "bytes after the last stored entry")
+
+
+def _verify_stems(segment: Segment) -> None:
+    terms = segment.terms
+    positions_seen: list[list[set[int]]] = [[set() for _ in FIELDS] for _ in range(segment.sections)]
+    distinct = [0] * segment.sections
+    postings_end = positions_end = 0
+    for number in range(len(terms_forms(terms))):
+        record = terms_stem_record(terms, number)
+        place = container_place(terms, STEM_RECORDS, STEM_RECORD.size * number)
+        if (record.postings_offset, record.positions_offset) != (postings_end, positions_end):
+            raise corrupt(terms.path, place, f"the lists of stem {number} are misplaced")
+        postings_end += record.postings_length
+        positions_end += record.positions_length
+        for entry in _verify_stem(segment, record, positions_seen):
+            distinct[entry] += 1
+    for container, region, end in (
+        (terms, POSTINGS, postings_end),
+        (segment.positions, LISTS, positions_end),
+    ):
+        if end != container_length(container, region):
+            raise corrupt(container.path, container_place(container, region, end), "bytes after the last list")
+    _verify_counts(segment, positions_seen, distinct)
+
+
+def _verify_stem(segment: Segment, record: StemRecord, positions_seen: list[list[set[int]]]) -> list[int]:
+    """Checks one stem's lists, and gives the entries that hold it in title or body."""
+    place = container_place(segment.positions, LISTS, record.positions_offset)
+    postings = terms_postings(segment.terms, record)
+    forms: set[int] = set()
+    for posting, fields in zip(postings, positions_read(segment.positions, record, postings), strict=True):
+        for seen, tokens in zip(positions_seen[posting.entry], fields, strict=True):
+            if tokens != sorted(tokens):
+                raise corrupt(segment.positions.path, place, "words at one position are not in order")
+            seen.update(position for position, _ in tokens)
+            forms.update(form for _, form in tokens)
+    if len(forms) != record.forms:
+        raise corrupt(segment.positions.path, place, f"a list names {len(forms)} words of {record.forms}")
+    return [posting.entry for posting in postings if posting.frequencies[0] or posting.frequencies[1]]
+
+
+def _verify_counts(segment: Segment, positions_seen: list[list[set[int]]], distinct: list[int]) -> None:
+    for entry, record in enumerate(corpus_records(segment.corpus)):
+        place = container_place(segment.corpus, RECORDS, RECORD.size * entry)
+        if record.lengths != tuple(map(len, positions_seen[entry])):
+            raise corrupt(segment.corpus.path, place, f"the lengths of entry {entry} are not those of its positions")
+        if record.distinct != distinct[entry]:
+            raise corrupt(segment.corpus.path, place, f"entry {entry} has {distinct[entry]} stems in title and body")

@@ -1,0 +1,62 @@
+"""The words of the live entries: how many hold one, and which begin with, hold or resemble some text."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+
+from kbdb.reference.positions import positions_read
+from kbdb.reference.segment import Segment
+from kbdb.reference.terms import terms_find_word, terms_postings, terms_stem_record, terms_word_record, terms_words
+
+
+def words_df(segments: Sequence[Segment], live: Sequence[set[int]], word: str) -> int:
+    """How many live entries hold a surface word, in any field."""
+    total = 0
+    for segment, entries in zip(segments, live, strict=True):
+        record = terms_find_word(segment.terms, word)
+        if record is not None:
+            total += _form_counts(segment, entries, record.stem)[record.form]
+    return total
+
+
+def words_where(
+    segments: Sequence[Segment], live: Sequence[set[int]], accepts: Callable[[str], bool]
+) -> dict[str, int]:
+    """The surface words of live entries that ``accepts`` takes, each with the number of live entries that hold it."""
+    found: dict[str, int] = defaultdict(int)
+    for segment, entries in zip(segments, live, strict=True):
+        counts: dict[int, list[int]] = {}
+        for number, word in enumerate(terms_words(segment.terms)):
+            if accepts(word):
+                record = terms_word_record(segment.terms, number)
+                if record.stem not in counts:
+                    counts[record.stem] = _form_counts(segment, entries, record.stem)
+                found[word] += counts[record.stem][record.form]
+    return {word: df for word, df in found.items() if df}
+
+
+def _form_counts(segment: Segment, live: set[int], stem: int) -> list[int]:
+    """For each form of a stem, the number of live entries that hold it."""
+    record = terms_stem_record(segment.terms, stem)
+    postings = terms_postings(segment.terms, record)
+    counts = [0] * record.forms
+    for posting, fields in zip(postings, positions_read(segment.positions, record, postings), strict=True):
+        if posting.entry in live:
+            for form in {form for tokens in fields for _, form in tokens}:
+                counts[form] += 1
+    return counts
+
+
+def words_distance(left: str, right: str) -> int:
+    """Optimal string alignment distance: code points inserted, deleted, replaced, or swapped with their neighbour."""
+    rows = [list(range(len(right) + 1))]
+    for i in range(1, len(left) + 1):
+        row = [i]
+        for j in range(1, len(right) + 1):
+            best = min(rows[i - 1][j] + 1, row[j - 1] + 1, rows[i - 1][j - 1] + (left[i - 1] != right[j - 1]))
+            if i > 1 and j > 1 and left[i - 1] == right[j - 2] and left[i - 2] == right[j - 1]:
+                best = min(best, rows[i - 2][j - 2] + 1)
+            row.append(best)
+        rows.append(row)
+    return rows[-1][-1]
