@@ -28,11 +28,10 @@
 typedef kb_status (*kb_token_sink)(void *context, uint32_t position, const uint8_t *bytes, uint32_t length);
 
 /* Calls `sink` for each token of text[0..length) in order, and sets *positions to the number of positions used
- * (the field's length; also when an error ended it). `text` may be NULL when length is 0.
+ * (the field's length). `text` may be NULL when length is 0.
  *
- * KB_E_UTF8: the text is not strict UTF-8 (no surrogates, nothing overlong, nothing cut off); the tokens before the fault
- * may already have been delivered, perhaps the ones of the identifier that holds it. KB_E_ARGUMENT: longer than
- * KB_TEXT_BYTES_MAX. Otherwise what the sink answered. */
+ * KB_E_UTF8: the text is not strict UTF-8 (no surrogates, nothing overlong, nothing cut off); no token was delivered.
+ * KB_E_ARGUMENT: it is longer than KB_TEXT_BYTES_MAX; likewise. Otherwise what the sink answered. */
 kb_status kb_tokenise(const uint8_t *text, size_t length, kb_token_sink sink, void *context, uint32_t *positions);
 
 #endif
