@@ -14,7 +14,7 @@ from kbdb.reference.container import CORPUS, POSITIONS, REFERENCES, TERMS, conta
 from kbdb.reference.corpus import CorpusEntry, corpus_write
 from kbdb.reference.keyed import keyed_write
 from kbdb.reference.merge import Record, merge_entries
-from kbdb.reference.positions import Fields, positions_encode
+from kbdb.reference.positions import positions_encode
 from kbdb.reference.segment import Segment
 from kbdb.reference.terms import Frequencies, Posting, StemLists, WordRecord, terms_encode, terms_write
 from kbdb.reference.varint import corrupt
@@ -130,31 +130,26 @@ def _write_stems(records: list[Record], stems: dict[str, str]) -> tuple[list[byt
     return terms_write(words, word_records, ordered, lists), b"".join(item.positions for item in lists)
 
 
-Occurrences = dict[int, tuple[list[tuple[int, str]], ...]]
-"""For each entry that holds a stem: its (position, word) pairs in each of ``FIELDS``."""
+Occurrences = dict[int, list[tuple[int, int, str]]]
+"""For each entry that holds a stem: the (field, position, word) of each of its tokens."""
 
 
 def _occurrences(records: list[Record], stems: dict[str, str]) -> dict[str, Occurrences]:
-    found: dict[str, Occurrences] = defaultdict(dict)
+    found: dict[str, Occurrences] = defaultdict(lambda: defaultdict(list))
     for number, record in enumerate(records):
         for field, tokens in enumerate(record.tokens):
             for position, word in sorted(tokens):
-                by_entry = found[stems[word]]
-                if number not in by_entry:
-                    by_entry[number] = tuple([] for _ in FIELDS)
-                by_entry[number][field].append((position, word))
+                found[stems[word]][number].append((field, position, word))
     return found
 
 
 def _stem_lists(by_entry: Occurrences, ranks: dict[str, int], forms: int) -> StemLists:
-    postings: list[Posting] = []
-    occurrences: list[Fields] = []
-    for entry, fields in by_entry.items():
-        postings.append(Posting(entry, _frequencies(fields)))
-        occurrences.append([[(position, ranks[word]) for position, word in tokens] for tokens in fields])
-    return StemLists(terms_encode(postings), positions_encode(occurrences, forms), len(postings), forms)
+    postings = [Posting(entry, _frequencies(tokens)) for entry, tokens in by_entry.items()]
+    tokens = [[(field, position, ranks[word]) for field, position, word in group] for group in by_entry.values()]
+    return StemLists(terms_encode(postings), positions_encode(tokens, forms), len(postings), forms)
 
 
-def _frequencies(fields: tuple[list[tuple[int, str]], ...]) -> Frequencies:
-    title, body, description, tags, heading = map(len, fields)
+def _frequencies(tokens: list[tuple[int, int, str]]) -> Frequencies:
+    fields = [field for field, _, _ in tokens]
+    title, body, description, tags, heading = (fields.count(field) for field in range(len(FIELDS)))
     return title, body, description, tags, heading

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import dataclasses
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kbdb.plan import FIELDS
@@ -31,9 +32,9 @@ class Record:
     kbid: bytes
     stored: bytes
     listed: bool
-    filters: list[str] = field(default_factory=list)
-    references: list[str] = field(default_factory=list)
-    tokens: tuple[list[tuple[int, str]], ...] = field(default_factory=lambda: tuple([] for _ in FIELDS))
+    filters: list[str] = dataclasses.field(default_factory=list)
+    references: list[str] = dataclasses.field(default_factory=list)
+    tokens: tuple[list[tuple[int, str]], ...] = dataclasses.field(default_factory=lambda: tuple([] for _ in FIELDS))
 
 
 def merge_entries(segment: Segment, keep: bytes) -> tuple[list[Record], dict[str, str]]:
@@ -71,12 +72,9 @@ def _add_tokens(segment: Segment, records: dict[int, Record]) -> dict[str, str]:
         stem_record = terms_stem_record(segment.terms, number)
         postings = terms_postings(segment.terms, stem_record)
         words = forms[number]
-        for posting, fields in zip(postings, positions_read(segment.positions, stem_record, postings), strict=True):
-            record = records.get(posting.entry)
-            if record is None:
-                continue
-            for into, tokens in zip(record.tokens, fields, strict=True):
-                for position, form in tokens:
-                    into.append((position, words[form]))
+        for posting, tokens in zip(postings, positions_read(segment.positions, stem_record, postings), strict=True):
+            if posting.entry in records:
+                for field, position, form in tokens:
+                    records[posting.entry].tokens[field].append((position, words[form]))
                     stems[words[form]] = stem
     return stems

@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kbdb.plan import FIELDS
-from kbdb.reference.positions import Fields
+from kbdb.reference.positions import Token
 from kbdb.reference.terms import Frequencies
 
 
-def phrase_frequencies(occurrences: Sequence[Fields]) -> Frequencies:
+def phrase_frequencies(occurrences: Sequence[Sequence[Token]]) -> Frequencies:
     """The positions p, counted for each of ``FIELDS``, where stem i stands at p + i for every i.
 
     Args:
         occurrences: for each stem of the phrase, in order, its tokens in one entry.
     """
-    counts = []
-    for field in range(len(FIELDS)):
-        positions = [{position for position, _ in fields[field]} for fields in occurrences]
-        counts.append(sum(all(first + i in stem for i, stem in enumerate(positions)) for first in positions[0]))
-    title, body, description, tags, heading = counts
+    places = [{(field, position) for field, position, _ in tokens} for tokens in occurrences]
+    found = [field for field, first in places[0] if all((field, first + i) in stem for i, stem in enumerate(places))]
+    title, body, description, tags, heading = (found.count(field) for field in range(len(FIELDS)))
     return title, body, description, tags, heading

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 
 from kbdb.reference.container import Container, container_list
 from kbdb.reference.terms import Posting, StemRecord
-from kbdb.reference.varint import Span, corrupt, varint_decode, varint_encode
+from kbdb.reference.varint import corrupt, varint_decode, varint_encode
 
 LISTS = 0
 
-Token = tuple[int, int]
-"""A position in a field, and the form of the stem that stands there."""
-
-Fields = list[list[Token]]
-"""The tokens of one stem in one entry, for each of ``FIELDS``."""
+Token = tuple[int, int, int]
+"""One word of an entry: its field, its position there, and its form."""
 
 
 def positions_bits(forms: int) -> int:
@@ -22,45 +20,38 @@ def positions_bits(forms: int) -> int:
     return (forms - 1).bit_length()
 
 
-def positions_encode(occurrences: Sequence[Fields], forms: int) -> bytes:
-    """The list of a stem: its tokens in each entry that holds it, entries ascending, tokens sorted."""
+def positions_encode(occurrences: Sequence[Sequence[Token]], forms: int) -> bytes:
+    """The list of a stem: its sorted tokens in each entry that holds it, entries ascending."""
     bits = positions_bits(forms)
     out = bytearray()
-    for fields in occurrences:
-        for tokens in fields:
-            before = 0
-            for position, form in tokens:
-                out += varint_encode((position - before) << bits | form)
-                before = position
+    for tokens in occurrences:
+        before = (-1, 0)
+        for field, position, form in tokens:
+            gap = position - before[1] if field == before[0] else position
+            out += varint_encode(gap << bits | form)
+            before = (field, position)
     return bytes(out)
 
 
-def positions_read(container: Container, record: StemRecord, postings: Sequence[Posting]) -> list[Fields]:
+def positions_read(container: Container, record: StemRecord, postings: Sequence[Posting]) -> list[list[Token]]:
     """The tokens of a stem, for each of its postings."""
     span = container_list(container, LISTS, record.positions_offset, record.positions_length, record.positions_crc)
-    return _decode(span, postings, record.forms)
-
-
-def _decode(span: Span, postings: Sequence[Posting], forms: int) -> list[Fields]:
     values = varint_decode(span)
     expected = sum(sum(posting.frequencies) for posting in postings)
     if len(values) != expected:
         raise corrupt(span.path, span.offset, f"a list has {len(values)} positions instead of {expected}")
-    bits = positions_bits(forms)
-    low = (1 << bits) - 1
-    occurrences: list[Fields] = []
-    at = 0
+    bits = positions_bits(record.forms)
+    form_mask = (1 << bits) - 1
+    numbers = iter(values)
+    occurrences = []
     for posting in postings:
-        fields: Fields = []
-        for frequency in posting.frequencies:
-            tokens: list[Token] = []
+        tokens = []
+        for field, frequency in enumerate(posting.frequencies):
             position = 0
-            for value in values[at : at + frequency]:
+            for value in islice(numbers, frequency):
                 position += value >> bits
-                tokens.append((position, value & low))
-            at += frequency
-            fields.append(tokens)
-        occurrences.append(fields)
-    if any(form >= forms for fields in occurrences for tokens in fields for _, form in tokens):
-        raise corrupt(span.path, span.offset, f"a list names a form past its {forms}")
+                tokens.append((field, position, value & form_mask))
+        occurrences.append(tokens)
+    if any(form >= record.forms for tokens in occurrences for _, _, form in tokens):
+        raise corrupt(span.path, span.offset, f"a list names a form past its {record.forms}")
     return occurrences

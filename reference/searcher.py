@@ -24,7 +24,7 @@ from kbdb.reference.bm25f import bm25f_averages, bm25f_saturation, idf
 from kbdb.reference.container import container_place
 from kbdb.reference.corpus import RECORD, RECORDS, corpus_kbid, corpus_records
 from kbdb.reference.phrase import phrase_frequencies
-from kbdb.reference.positions import Fields, positions_read
+from kbdb.reference.positions import Token, positions_read
 from kbdb.reference.segment import Segment
 from kbdb.reference.similar import similar_entries
 from kbdb.reference.terms import Frequencies, terms_find, terms_postings
@@ -190,11 +190,11 @@ class Searcher:
         numbers = range(len(self._segments))
         alternatives = []
         for alternative in clause.alternatives:
-            weight = 0.0
+            total = 0.0
             for stem in alternative.stems:
-                weight = weight + idf(self.sections, self.df(stem))
+                total = total + idf(self.sections, self.df(stem))
             occurrences = [self._occurrences(number, alternative, clause.field) for number in numbers]
-            alternatives.append(_Alternative(alternative.weight, weight, occurrences))
+            alternatives.append(_Alternative(alternative.weight, total, occurrences))
         return _Clause(clause.kind, alternatives)
 
     def _occurrences(self, number: int, alternative: Alternative, field: int | None) -> dict[int, Frequencies]:
@@ -208,15 +208,15 @@ class Searcher:
 
     def _frequencies(self, segment: Segment, alternative: Alternative) -> dict[int, Frequencies]:
         records = [terms_find(segment.terms, stem) for stem in alternative.stems]
-        stems: list[dict[int, Fields]] = []
+        stems: list[dict[int, list[Token]]] = []
         for record in records:
             if record is None:
                 return {}
             postings = terms_postings(segment.terms, record)
             if len(records) == 1:
                 return {posting.entry: posting.frequencies for posting in postings}
-            fields = positions_read(segment.positions, record, postings)
-            stems.append({posting.entry: tokens for posting, tokens in zip(postings, fields, strict=True)})
+            occurrences = positions_read(segment.positions, record, postings)
+            stems.append({posting.entry: tokens for posting, tokens in zip(postings, occurrences, strict=True)})
         return {
             entry: phrase_frequencies([stem[entry] for stem in stems])
             for entry in stems[0]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from kbdb.reference.corpus import RECORD, RECORDS, corpus_record
 from kbdb.reference.container import container_place
+from kbdb.reference.corpus import RECORD, RECORDS, corpus_record
 from kbdb.reference.segment import Segment
 from kbdb.reference.terms import terms_find, terms_postings
 from kbdb.reference.varint import corrupt

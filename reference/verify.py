@@ -86,7 +86,7 @@ def _verify_corpus(corpus: Container) -> None:
 
 def _verify_stems(segment: Segment) -> None:
     terms = segment.terms
-    positions_seen: list[list[set[int]]] = [[set() for _ in FIELDS] for _ in range(segment.sections)]
+    places_seen: list[set[tuple[int, int]]] = [set() for _ in range(segment.sections)]
     distinct = [0] * segment.sections
     postings_end = positions_end = 0
     for number in range(len(terms_forms(terms))):
@@ -96,7 +96,7 @@ def _verify_stems(segment: Segment) -> None:
             raise corrupt(terms.path, place, f"the lists of stem {number} are misplaced")
         postings_end += record.postings_length
         positions_end += record.positions_length
-        for entry in _verify_stem(segment, record, positions_seen):
+        for entry in _verify_stem(segment, record, places_seen):
             distinct[entry] += 1
     for container, region, end in (
         (terms, POSTINGS, postings_end),
@@ -104,29 +104,29 @@ def _verify_stems(segment: Segment) -> None:
     ):
         if end != container_length(container, region):
             raise corrupt(container.path, container_place(container, region, end), "bytes after the last list")
-    _verify_counts(segment, positions_seen, distinct)
+    _verify_counts(segment, places_seen, distinct)
 
 
-def _verify_stem(segment: Segment, record: StemRecord, positions_seen: list[list[set[int]]]) -> list[int]:
+def _verify_stem(segment: Segment, record: StemRecord, places_seen: list[set[tuple[int, int]]]) -> list[int]:
     """Checks one stem's lists, and gives the entries that hold it in title or body."""
     place = container_place(segment.positions, LISTS, record.positions_offset)
     postings = terms_postings(segment.terms, record)
     forms: set[int] = set()
-    for posting, fields in zip(postings, positions_read(segment.positions, record, postings), strict=True):
-        for seen, tokens in zip(positions_seen[posting.entry], fields, strict=True):
-            if tokens != sorted(tokens):
-                raise corrupt(segment.positions.path, place, "words at one position are not in order")
-            seen.update(position for position, _ in tokens)
-            forms.update(form for _, form in tokens)
+    for posting, tokens in zip(postings, positions_read(segment.positions, record, postings), strict=True):
+        if tokens != sorted(tokens):
+            raise corrupt(segment.positions.path, place, "words at one position are not in order")
+        places_seen[posting.entry].update((field, position) for field, position, _ in tokens)
+        forms.update(form for _, _, form in tokens)
     if len(forms) != record.forms:
         raise corrupt(segment.positions.path, place, f"a list names {len(forms)} words of {record.forms}")
     return [posting.entry for posting in postings if posting.frequencies[0] or posting.frequencies[1]]
 
 
-def _verify_counts(segment: Segment, positions_seen: list[list[set[int]]], distinct: list[int]) -> None:
+def _verify_counts(segment: Segment, places_seen: list[set[tuple[int, int]]], distinct: list[int]) -> None:
     for entry, record in enumerate(corpus_records(segment.corpus)):
         place = container_place(segment.corpus, RECORDS, RECORD.size * entry)
-        if record.lengths != tuple(map(len, positions_seen[entry])):
+        fields = [field for field, _ in places_seen[entry]]
+        if record.lengths != tuple(map(fields.count, range(len(FIELDS)))):
             raise corrupt(segment.corpus.path, place, f"the lengths of entry {entry} are not those of its positions")
         if record.distinct != distinct[entry]:
             raise corrupt(segment.corpus.path, place, f"entry {entry} has {distinct[entry]} stems in title and body")

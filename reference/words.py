@@ -41,9 +41,9 @@ def _form_counts(segment: Segment, live: set[int], stem: int) -> list[int]:
     record = terms_stem_record(segment.terms, stem)
     postings = terms_postings(segment.terms, record)
     counts = [0] * record.forms
-    for posting, fields in zip(postings, positions_read(segment.positions, record, postings), strict=True):
+    for posting, tokens in zip(postings, positions_read(segment.positions, record, postings), strict=True):
         if posting.entry in live:
-            for form in {form for tokens in fields for _, form in tokens}:
+            for form in {form for _, _, form in tokens}:
                 counts[form] += 1
     return counts
 
