@@ -1,0 +1,154 @@
+/* corpus.dat. */
+#include "corpus.h"
+
+#include <string.h>
+
+#include "bitmap.h"
+#include "crc32.h"
+
+#define KBIDS 0u
+#define RECORDS 1u
+#define FILTERS 2u
+#define STORED 6u
+#define REMOVED 7u
+#define RECORD_BYTES 44u
+
+kb_status kb_corpus_open(const kb_container *container, kb_corpus *corpus, kb_error *error) {
+    uint64_t kbids = 0;
+    uint64_t records = 0;
+    corpus->entries = container->entries;
+    kb_status status = kb_table_open(container, KBIDS, KB_KBID_BYTES, &corpus->kbids, &kbids, error);
+    if (status == KB_OK)
+        status = kb_table_open(container, RECORDS, RECORD_BYTES, &corpus->records, &records, error);
+    if (status == KB_OK)
+        status = kb_keyed_open(container, FILTERS, &corpus->filters, error);
+    if (status == KB_OK)
+        status = kb_lists_open(container, STORED, container->entries, &corpus->stored);
+    if (status == KB_OK)
+        status = kb_table_open(container, REMOVED, KB_KBID_BYTES, &corpus->removed, &corpus->removed_count, error);
+    if (status == KB_OK && (kbids != container->entries || records != container->entries))
+        status = kb_corrupt(KB_FILE_CORPUS, corpus->kbids.offset, "a table does not fit the number of entries", error);
+    return status;
+}
+
+void kb_corpus_close(kb_corpus *corpus) {
+    kb_table_close(&corpus->kbids);
+    kb_table_close(&corpus->records);
+    kb_keyed_close(&corpus->filters);
+    kb_lists_close(&corpus->stored);
+    kb_table_close(&corpus->removed);
+}
+
+kb_status kb_corpus_kbid(const kb_corpus *corpus, uint32_t entry, const uint8_t **kbid, kb_error *error) {
+    return kb_table_bytes(&corpus->kbids, (uint64_t)entry * KB_KBID_BYTES, KB_KBID_BYTES, kbid, error);
+}
+
+kb_status kb_corpus_find(const kb_corpus *corpus, const uint8_t *kbid, bool *found, uint32_t *entry, kb_error *error) {
+    uint32_t low = 0;
+    uint32_t high = corpus->entries;
+    *found = false;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        const uint8_t *candidate = NULL;
+        kb_status status = kb_corpus_kbid(corpus, middle, &candidate, error);
+        if (status != KB_OK)
+            return status;
+        int order = memcmp(candidate, kbid, KB_KBID_BYTES);
+        if (order == 0) {
+            *found = true;
+            *entry = middle;
+            return KB_OK;
+        }
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return KB_OK;
+}
+
+kb_status kb_corpus_entry(const kb_corpus *corpus, uint32_t number, kb_entry *entry, kb_error *error) {
+    const uint8_t *row = NULL;
+    kb_status status = kb_table_bytes(&corpus->records, (uint64_t)number * RECORD_BYTES, RECORD_BYTES, &row, error);
+    if (status != KB_OK)
+        return status;
+    entry->stored_offset = kb_load_u64(row);
+    entry->stored_length = kb_load_u32(row + 8);
+    entry->stored_crc = kb_load_u32(row + 12);
+    entry->flags = kb_load_u32(row + 16);
+    entry->distinct = kb_load_u32(row + 20);
+    for (uint32_t field = 0; field < KB_FIELDS; field++)
+        entry->lengths[field] = kb_load_u32(row + 24 + 4 * field);
+    return KB_OK;
+}
+
+kb_status kb_corpus_stored(const kb_corpus *corpus, uint32_t number, kb_cursor *cursor, kb_error *error) {
+    kb_entry entry;
+    kb_status status = kb_corpus_entry(corpus, number, &entry, error);
+    if (status != KB_OK)
+        return status;
+    return kb_lists_get(&corpus->stored, number, entry.stored_offset, entry.stored_length, entry.stored_crc, cursor,
+                        error);
+}
+
+kb_status kb_corpus_listed(const kb_corpus *corpus, uint8_t *bitmap, kb_error *error) {
+    for (uint32_t i = 0; i < corpus->entries; i++) {
+        kb_entry entry;
+        kb_status status = kb_corpus_entry(corpus, i, &entry, error);
+        if (status != KB_OK)
+            return status;
+        if (entry.flags & KB_ENTRY_LISTED)
+            kb_bitmap_set(bitmap, i);
+    }
+    return KB_OK;
+}
+
+/* Checks that a table of kbids ascends without repeats. */
+static kb_status verify_kbids(const kb_table *table, kb_error *error) {
+    const uint8_t *bytes = NULL;
+    kb_status status = kb_table_bytes(table, 0, table->length, &bytes, error);
+    if (status != KB_OK)
+        return status;
+    for (uint64_t at = KB_KBID_BYTES; at < table->length; at += KB_KBID_BYTES)
+        if (memcmp(bytes + at - KB_KBID_BYTES, bytes + at, KB_KBID_BYTES) >= 0)
+            return kb_corrupt(table->file, table->offset + at, "kbids are not in ascending order", error);
+    return KB_OK;
+}
+
+static kb_status verify_records(const kb_corpus *corpus, kb_error *error) {
+    uint64_t end = 0;
+    for (uint32_t i = 0; i < corpus->entries; i++) {
+        kb_entry entry;
+        kb_cursor stored;
+        kb_status status = kb_corpus_entry(corpus, i, &entry, error);
+        if (status == KB_OK && (entry.stored_offset != end || entry.flags > KB_ENTRY_LISTED))
+            status = kb_corrupt(KB_FILE_CORPUS, corpus->records.offset + (uint64_t)i * RECORD_BYTES,
+                                "an entry's stored bytes are misplaced, or its flags unknown", error);
+        if (status == KB_OK)
+            status = kb_corpus_stored(corpus, i, &stored, error);
+        if (status != KB_OK)
+            return status;
+        end += entry.stored_length;
+    }
+    if (end != corpus->stored.length)
+        return kb_corrupt(KB_FILE_CORPUS, corpus->stored.offset + end, "bytes after the last entry's", error);
+    return KB_OK;
+}
+
+kb_status kb_corpus_verify(const kb_corpus *corpus, uint32_t kbids_crc, kb_error *error) {
+    kb_status status = verify_kbids(&corpus->kbids, error);
+    if (status == KB_OK && kb_crc32(corpus->kbids.bytes, (size_t)corpus->kbids.length) != kbids_crc)
+        status = kb_corrupt(KB_FILE_CORPUS, 28, "the checksum of the kbids is wrong", error);
+    if (status == KB_OK)
+        status = verify_kbids(&corpus->removed, error);
+    for (uint64_t at = 0; at < corpus->removed.length && status == KB_OK; at += KB_KBID_BYTES) {
+        bool found = false;
+        uint32_t entry = 0;
+        status = kb_corpus_find(corpus, corpus->removed.bytes + at, &found, &entry, error);
+        if (status == KB_OK && found)
+            status = kb_corrupt(KB_FILE_CORPUS, corpus->removed.offset + at, "an entry is also removed", error);
+    }
+    if (status == KB_OK)
+        status = verify_records(corpus, error);
+    return status == KB_OK ? kb_keyed_verify(&corpus->filters, error) : status;
+}

@@ -1,0 +1,163 @@
+/* Reads a whole segment and checks that its files agree with each other; the rest of segment.h is in segment.c. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "segment.h"
+
+#define WORD_BYTES 8u
+#define STEM_BYTES 40u
+
+/* What the lists have told of each entry so far, and what was seen of the current stem's forms. */
+typedef struct {
+    const kb_segment *segment;
+    uint32_t *ends;     /* by entry and field: the last position and 1 */
+    uint32_t *distinct; /* by entry: stems in title and body */
+    uint8_t *forms;     /* by form: whether a word of the current stem occurred */
+} census;
+
+/* Checks the word records: each word's form is its rank among the words of its stem. */
+static kb_status verify_words(const kb_segment *segment, uint32_t *ranks, kb_error *error) {
+    const kb_terms *terms = &segment->terms;
+    kb_status status = KB_OK;
+    for (uint32_t i = 0; i < terms->words.count && status == KB_OK; i++) {
+        kb_word word;
+        status = kb_terms_word(terms, i, &word, error);
+        if (status == KB_OK && word.form != ranks[word.stem]++)
+            status = kb_corrupt(KB_FILE_TERMS, terms->word_records.offset + (uint64_t)i * WORD_BYTES,
+                                "a word's form is not its rank", error);
+    }
+    for (uint32_t i = 0; i < terms->stems.count && status == KB_OK; i++) {
+        kb_stem stem;
+        status = kb_terms_stem(terms, i, &stem, error);
+        if (status == KB_OK && stem.forms != ranks[i])
+            status = kb_corrupt(KB_FILE_TERMS, terms->stem_records.offset + (uint64_t)i * STEM_BYTES,
+                                "a stem's forms are not as many as its words", error);
+    }
+    return status;
+}
+
+/* Reads the tokens of one field of one posting. */
+static kb_status verify_field(census *seen, kb_positions *positions, const kb_postings *postings, uint32_t field,
+                              kb_error *error) {
+    uint32_t before = 0;
+    uint32_t form = 0;
+    kb_status status = kb_positions_seek(positions, postings, field, error);
+    for (uint32_t i = 0; i < postings->frequencies[field] && status == KB_OK; i++) {
+        status = kb_positions_next(positions, error);
+        if (status != KB_OK)
+            return status;
+        if (i > 0 && positions->position == before && positions->form < form)
+            return kb_lists_corrupt(&seen->segment->terms.positions, &positions->cursor,
+                                    "words at one position are not in order", error);
+        before = positions->position;
+        form = positions->form;
+        seen->forms[form] = 1;
+    }
+    uint32_t *end = &seen->ends[(size_t)postings->entry * KB_FIELDS + field];
+    if (status == KB_OK && before + 1 > *end)
+        *end = before + 1;
+    return status;
+}
+
+static kb_status verify_stem(census *seen, const kb_stem *stem, kb_error *error) {
+    kb_postings postings;
+    kb_positions positions;
+    kb_status status = kb_postings_open(&seen->segment->terms, stem, &postings, error);
+    if (status == KB_OK)
+        status = kb_positions_open(&seen->segment->terms, stem, &positions, error);
+    memset(seen->forms, 0, stem->forms);
+    while (status == KB_OK && postings.left > 0) {
+        status = kb_postings_next(&postings, error);
+        kb_positions_enter(&positions);
+        for (uint32_t field = 0; field < KB_FIELDS && status == KB_OK; field++)
+            if (postings.mask >> field & 1)
+                status = verify_field(seen, &positions, &postings, field, error);
+        if (status == KB_OK && postings.mask & 3)
+            seen->distinct[postings.entry]++;
+    }
+    if (status == KB_OK)
+        status = kb_positions_end(&positions, error);
+    if (status == KB_OK && memchr(seen->forms, 0, stem->forms) != NULL)
+        status = kb_lists_corrupt(&seen->segment->terms.positions, &positions.cursor, "a word occurs nowhere", error);
+    return status;
+}
+
+static kb_status verify_stems(census *seen, kb_error *error) {
+    const kb_terms *terms = &seen->segment->terms;
+    uint64_t postings_end = 0;
+    uint64_t positions_end = 0;
+    for (uint32_t i = 0; i < terms->stems.count; i++) {
+        kb_stem stem;
+        kb_status status = kb_terms_stem(terms, i, &stem, error);
+        if (status == KB_OK && (stem.postings_offset != postings_end || stem.positions_offset != positions_end))
+            status = kb_corrupt(KB_FILE_TERMS, terms->stem_records.offset + (uint64_t)i * STEM_BYTES,
+                                "a stem's lists are misplaced", error);
+        if (status == KB_OK)
+            status = verify_stem(seen, &stem, error);
+        if (status != KB_OK)
+            return status;
+        postings_end += stem.postings_length;
+        positions_end += stem.positions_length;
+    }
+    if (postings_end != terms->postings.length)
+        return kb_corrupt(KB_FILE_TERMS, terms->postings.offset + postings_end, "bytes after the last list", error);
+    if (positions_end != terms->positions.length)
+        return kb_corrupt(KB_FILE_POSITIONS, terms->positions.offset + positions_end, "bytes after the last list", error);
+    return KB_OK;
+}
+
+/* Compares what the lists told with the entry records. */
+static kb_status verify_entries(const census *seen, kb_error *error) {
+    const kb_corpus *corpus = &seen->segment->corpus;
+    for (uint32_t i = 0; i < seen->segment->entries; i++) {
+        kb_entry entry;
+        kb_status status = kb_corpus_entry(corpus, i, &entry, error);
+        if (status != KB_OK)
+            return status;
+        bool equal = entry.distinct == seen->distinct[i];
+        for (uint32_t field = 0; field < KB_FIELDS; field++)
+            equal = equal && entry.lengths[field] == seen->ends[(size_t)i * KB_FIELDS + field];
+        if (!equal)
+            return kb_corrupt(KB_FILE_CORPUS, corpus->records.offset + (uint64_t)i * 44,
+                              "an entry's lengths or distinct stems are not what its lists tell", error);
+    }
+    return KB_OK;
+}
+
+kb_status kb_segment_verify(const kb_segment *segment, kb_error *error) {
+    const kb_terms *terms = &segment->terms;
+    census seen = {.segment = segment};
+    uint32_t *ranks = NULL;
+    kb_status status = KB_OK;
+    for (kb_file file = KB_FILE_TERMS; file < KB_FILES && status == KB_OK; file++)
+        status = kb_container_verify(&segment->files[file], error);
+    if (status == KB_OK)
+        status = kb_corpus_verify(&segment->corpus, segment->files[KB_FILE_CORPUS].kbids_crc, error);
+    if (status == KB_OK)
+        status = kb_keyed_verify(&segment->references, error);
+    if (status == KB_OK)
+        status = kb_strings_verify(&terms->words, error);
+    if (status == KB_OK)
+        status = kb_strings_verify(&terms->stems, error);
+    if (status != KB_OK)
+        return status;
+    ranks = calloc((size_t)terms->stems.count + 1, sizeof *ranks);
+    seen.ends = calloc((size_t)segment->entries * KB_FIELDS + 1, sizeof *seen.ends);
+    seen.distinct = calloc((size_t)segment->entries + 1, sizeof *seen.distinct);
+    seen.forms = malloc((size_t)terms->words.count + 1);
+    if (ranks == NULL || seen.ends == NULL || seen.distinct == NULL || seen.forms == NULL) {
+        status = KB_E_MEMORY;
+        goto done;
+    }
+    status = verify_words(segment, ranks, error);
+    if (status == KB_OK)
+        status = verify_stems(&seen, error);
+    if (status == KB_OK)
+        status = verify_entries(&seen, error);
+done:
+    free(ranks);
+    free(seen.ends);
+    free(seen.distinct);
+    free(seen.forms);
+    return status;
+}
