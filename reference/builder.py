@@ -16,7 +16,7 @@ from kbdb.reference.keyed import keyed_write
 from kbdb.reference.merge import Record, merge_entries
 from kbdb.reference.positions import positions_encode
 from kbdb.reference.segment import Segment
-from kbdb.reference.terms import Frequencies, Posting, StemLists, WordRecord, terms_encode, terms_write
+from kbdb.reference.terms import Frequencies, Posting, StemLists, WordRecord, postings_encode, terms_write
 from kbdb.reference.varint import corrupt
 
 Stem = Callable[[list[str]], list[str]]
@@ -146,7 +146,7 @@ def _occurrences(records: list[Record], stems: dict[str, str]) -> dict[str, Occu
 def _stem_lists(by_entry: Occurrences, ranks: dict[str, int], forms: int) -> StemLists:
     postings = [Posting(entry, _frequencies(tokens)) for entry, tokens in by_entry.items()]
     tokens = [[(field, position, ranks[word]) for field, position, word in group] for group in by_entry.values()]
-    return StemLists(terms_encode(postings), positions_encode(tokens, forms), len(postings), forms)
+    return StemLists(postings_encode(postings), positions_encode(tokens, forms), len(postings), forms)
 
 
 def _frequencies(tokens: list[tuple[int, int, str]]) -> Frequencies:

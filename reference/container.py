@@ -118,7 +118,7 @@ def container_length(container: Container, region: int) -> int:
     return container.regions[region][1]
 
 
-def container_rows(container: Container, region: int, size: int) -> int:
+def table_rows(container: Container, region: int, size: int) -> int:
     """How many rows of ``size`` bytes a table has; CorruptError when its length is no multiple."""
     length = container_length(container, region)
     if length % size:
@@ -126,7 +126,7 @@ def container_rows(container: Container, region: int, size: int) -> int:
     return length // size
 
 
-def container_table(container: Container, region: int, start: int, end: int) -> bytes:
+def table_bytes(container: Container, region: int, start: int, end: int) -> bytes:
     """The bytes ``start`` to ``end`` of a table, which lie inside it; checks the pages they are on, once each."""
     offset, length = container.regions[region]
     for page in range(start // PAGE, _pages(end)):
@@ -145,7 +145,7 @@ def _check_page(container: Container, region: int, page: int) -> None:
         raise corrupt(container.path, start, "the checksum of a page is wrong")
 
 
-def container_list(container: Container, region: int, offset: int, length: int, crc: int) -> Span:
+def lists_get(container: Container, region: int, offset: int, length: int, crc: int) -> Span:
     """A list inside a region of lists, its checksum found right."""
     start, size = container.regions[region]
     if offset + length > size:

@@ -8,17 +8,19 @@ from __future__ import annotations
 import struct
 from bisect import bisect_left
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import NamedTuple
 from zlib import crc32
 
 from kbdb.reference.container import (
     Container,
-    container_list,
+    container_length,
     container_place,
-    container_rows,
-    container_table,
+    lists_get,
+    table_bytes,
+    table_rows,
 )
-from kbdb.reference.keyed import keyed_check, keyed_write
+from kbdb.reference.keyed import keyed_open, keyed_verify, keyed_write
 from kbdb.reference.varint import corrupt
 
 KBIDS, RECORDS, FILTERS, STORED, REMOVED = 0, 1, 2, 6, 7
@@ -66,18 +68,18 @@ def corpus_write(entries: list[CorpusEntry], filters: Mapping[str, list[int]], r
     ]
 
 
-def corpus_check(container: Container) -> None:
+def corpus_open(container: Container) -> None:
     """Checks at opening that the tables fit each other and the number of entries."""
     for region, size in ((KBIDS, KBID_BYTES), (RECORDS, RECORD.size)):
-        if container_rows(container, region, size) != container.entries:
+        if table_rows(container, region, size) != container.entries:
             raise corrupt(container.path, container_place(container, region, 0), "a table does not fit the entries")
-    container_rows(container, REMOVED, KBID_BYTES)
-    keyed_check(container, FILTERS)
+    table_rows(container, REMOVED, KBID_BYTES)
+    keyed_open(container, FILTERS)
 
 
 def corpus_kbid(container: Container, entry: int) -> bytes:
     """The kbid of an entry."""
-    return container_table(container, KBIDS, KBID_BYTES * entry, KBID_BYTES * (entry + 1))
+    return table_bytes(container, KBIDS, KBID_BYTES * entry, KBID_BYTES * (entry + 1))
 
 
 def corpus_find(container: Container, kbid: bytes) -> int:
@@ -86,15 +88,15 @@ def corpus_find(container: Container, kbid: bytes) -> int:
     return entry if entry < container.entries and corpus_kbid(container, entry) == kbid else -1
 
 
-def corpus_record(container: Container, entry: int) -> EntryRecord:
+def corpus_entry(container: Container, entry: int) -> EntryRecord:
     """The record of an entry."""
-    row = container_table(container, RECORDS, RECORD.size * entry, RECORD.size * (entry + 1))
+    row = table_bytes(container, RECORDS, RECORD.size * entry, RECORD.size * (entry + 1))
     return _record(row)
 
 
-def corpus_records(container: Container) -> list[EntryRecord]:
+def corpus_entries(container: Container) -> list[EntryRecord]:
     """The records of all entries."""
-    table = container_table(container, RECORDS, 0, RECORD.size * container.entries)
+    table = table_bytes(container, RECORDS, 0, RECORD.size * container.entries)
     return [_record(table[start : start + RECORD.size]) for start in range(0, len(table), RECORD.size)]
 
 
@@ -106,12 +108,42 @@ def _record(row: bytes) -> EntryRecord:
 
 def corpus_stored(container: Container, entry: int) -> bytes:
     """The bytes stored with an entry."""
-    record = corpus_record(container, entry)
-    return container_list(container, STORED, record.stored_offset, record.stored_length, record.stored_crc).data
+    record = corpus_entry(container, entry)
+    return lists_get(container, STORED, record.stored_offset, record.stored_length, record.stored_crc).data
+
+
+def corpus_listed(container: Container) -> list[int]:
+    """The entries that a manifest lists."""
+    return [number for number, record in enumerate(corpus_entries(container)) if record.flags & LISTED]
 
 
 def corpus_removed(container: Container) -> list[bytes]:
     """The kbids of sections that older segments hold and that exist no more, ascending."""
-    count = container_rows(container, REMOVED, KBID_BYTES)
-    table = container_table(container, REMOVED, 0, KBID_BYTES * count)
+    count = table_rows(container, REMOVED, KBID_BYTES)
+    table = table_bytes(container, REMOVED, 0, KBID_BYTES * count)
     return [table[start : start + KBID_BYTES] for start in range(0, len(table), KBID_BYTES)]
+
+
+def corpus_verify(corpus: Container) -> None:
+    """Reads all of the file; kbids and removed ones are distinct and ascending, and no kbid is both."""
+    keyed_verify(corpus, FILTERS)
+    table = table_bytes(corpus, KBIDS, 0, KBID_BYTES * corpus.entries)
+    if crc32(table) != corpus.kbids_crc:
+        raise corrupt(corpus.path, 28, "the kbids' checksum is wrong")
+    kbids = [corpus_kbid(corpus, entry) for entry in range(corpus.entries)]
+    removed = corpus_removed(corpus)
+    for region, values in ((KBIDS, kbids), (REMOVED, removed)):
+        if any(left >= right for left, right in pairwise(values)):
+            raise corrupt(corpus.path, container_place(corpus, region, 0), "kbids are not in ascending order")
+    if set(kbids) & set(removed):
+        raise corrupt(corpus.path, container_place(corpus, REMOVED, 0), "an entry is also removed")
+    end = 0
+    for entry, record in enumerate(corpus_entries(corpus)):
+        place = container_place(corpus, RECORDS, RECORD.size * entry)
+        if record.stored_offset != end:
+            raise corrupt(corpus.path, place, f"what is stored with entry {entry} is misplaced")
+        if record.flags & ~LISTED:
+            raise corrupt(corpus.path, place, f"entry {entry} has unknown flags")
+        end += len(corpus_stored(corpus, entry))
+    if end != container_length(corpus, STORED):
+        raise corrupt(corpus.path, container_place(corpus, STORED, end), "bytes after the last stored entry")

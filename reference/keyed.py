@@ -14,10 +14,10 @@ from zlib import crc32
 from kbdb.reference.container import (
     Container,
     container_length,
-    container_list,
     container_place,
-    container_rows,
-    container_table,
+    lists_get,
+    table_bytes,
+    table_rows,
 )
 from kbdb.reference.strings import (
     strings_all,
@@ -53,9 +53,9 @@ def keyed_write(lists: Mapping[str, list[int]]) -> list[bytes]:
     return [*strings_write([key for key, _ in keys]), bytes(records), bytes(data)]
 
 
-def keyed_check(container: Container, region: int) -> None:
+def keyed_open(container: Container, region: int) -> None:
     """Checks at opening that the tables fit each other; ``region`` is the first of the four."""
-    if container_rows(container, region + 2, RECORD.size) != strings_count(container, region):
+    if table_rows(container, region + 2, RECORD.size) != strings_count(container, region):
         place = container_place(container, region + 2, 0)
         raise corrupt(container.path, place, "keys and their records differ in number")
 
@@ -69,13 +69,13 @@ def keyed_find(container: Container, region: int, key: bytes) -> list[int]:
 def keyed_record(container: Container, region: int, number: int) -> KeyRecord:
     """The record of key ``number``."""
     start = RECORD.size * number
-    return KeyRecord._make(RECORD.unpack(container_table(container, region + 2, start, start + RECORD.size)))
+    return KeyRecord._make(RECORD.unpack(table_bytes(container, region + 2, start, start + RECORD.size)))
 
 
 def keyed_entries(container: Container, region: int, number: int) -> list[int]:
     """The entries of key ``number``."""
     record = keyed_record(container, region, number)
-    span = container_list(container, region + 3, record.offset, record.length, record.crc)
+    span = lists_get(container, region + 3, record.offset, record.length, record.crc)
     gaps = varint_decode(span)
     if len(gaps) != record.size:
         raise corrupt(span.path, span.offset, f"a list has {len(gaps)} entries instead of {record.size}")

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from kbdb.plan import FIELDS
 from kbdb.reference.container import Container
-from kbdb.reference.corpus import FILTERS, LISTED, TARGETS, corpus_kbid, corpus_record, corpus_stored
+from kbdb.reference.corpus import FILTERS, LISTED, TARGETS, corpus_entry, corpus_kbid, corpus_stored
 from kbdb.reference.keyed import keyed_entries, keyed_keys
 from kbdb.reference.positions import positions_read
-from kbdb.reference.terms import terms_forms, terms_postings, terms_stem_record, terms_stems
+from kbdb.reference.terms import postings_read, terms_forms, terms_stem, terms_stems
 
 if TYPE_CHECKING:
     from kbdb.reference.segment import Segment
@@ -44,7 +44,7 @@ def merge_entries(segment: Segment, keep: bytes) -> tuple[list[Record], dict[str
         entry: Record(
             corpus_kbid(corpus, entry),
             corpus_stored(corpus, entry),
-            bool(corpus_record(corpus, entry).flags & LISTED),
+            bool(corpus_entry(corpus, entry).flags & LISTED),
         )
         for entry in range(segment.sections)
         if keep[entry >> 3] >> (entry & 7) & 1
@@ -69,8 +69,8 @@ def _add_tokens(segment: Segment, records: dict[int, Record]) -> dict[str, str]:
     stems: dict[str, str] = {}
     forms = terms_forms(segment.terms)
     for number, stem in enumerate(terms_stems(segment.terms)):
-        stem_record = terms_stem_record(segment.terms, number)
-        postings = terms_postings(segment.terms, stem_record)
+        stem_record = terms_stem(segment.terms, number)
+        postings = postings_read(segment.terms, stem_record)
         words = forms[number]
         for posting, tokens in zip(postings, positions_read(segment.positions, stem_record, postings), strict=True):
             if posting.entry in records:

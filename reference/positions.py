@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import islice
 
-from kbdb.reference.container import Container, container_list
+from kbdb.reference.container import Container, lists_get
 from kbdb.reference.terms import Posting, StemRecord
 from kbdb.reference.varint import corrupt, varint_decode, varint_encode
 
@@ -35,7 +35,7 @@ def positions_encode(occurrences: Sequence[Sequence[Token]], forms: int) -> byte
 
 def positions_read(container: Container, record: StemRecord, postings: Sequence[Posting]) -> list[list[Token]]:
     """The tokens of a stem, for each of its postings."""
-    span = container_list(container, LISTS, record.positions_offset, record.positions_length, record.positions_crc)
+    span = lists_get(container, LISTS, record.positions_offset, record.positions_length, record.positions_crc)
     values = varint_decode(span)
     expected = sum(sum(posting.frequencies) for posting in postings)
     if len(values) != expected:

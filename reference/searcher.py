@@ -22,12 +22,12 @@ from kbdb.checks import (
 from kbdb.plan import FIELDS, TOTAL_LIMIT, Alternative, Clause, EngineHit, EngineResult, Params, Plan, Share
 from kbdb.reference.bm25f import bm25f_averages, bm25f_saturation, idf
 from kbdb.reference.container import container_place
-from kbdb.reference.corpus import RECORD, RECORDS, corpus_kbid, corpus_records
+from kbdb.reference.corpus import RECORD, RECORDS, corpus_entries, corpus_kbid
 from kbdb.reference.phrase import phrase_frequencies
 from kbdb.reference.positions import Token, positions_read
 from kbdb.reference.segment import Segment
 from kbdb.reference.similar import similar_entries
-from kbdb.reference.terms import Frequencies, terms_find, terms_postings
+from kbdb.reference.terms import Frequencies, postings_read, terms_find
 from kbdb.reference.varint import corrupt
 from kbdb.reference.words import words_df, words_distance, words_where
 
@@ -74,7 +74,7 @@ class Searcher:
         self._segments = list(segments)
         self._params = params
         self._live = [_entries(bitmap) for bitmap in live]
-        self._lengths = [[record.lengths for record in corpus_records(segment.corpus)] for segment in segments]
+        self._lengths = [[record.lengths for record in corpus_entries(segment.corpus)] for segment in segments]
         self.sections = sum(len(entries) for entries in self._live)
         title, body, description, tags, heading = (self._total(field) for field in range(len(FIELDS)))
         self.totals = (title, body, description, tags, heading)
@@ -88,7 +88,7 @@ class Searcher:
         for segment, live in zip(self._segments, self._live, strict=True):
             record = terms_find(segment.terms, stem)
             if record is not None:
-                total += sum(posting.entry in live for posting in terms_postings(segment.terms, record))
+                total += sum(posting.entry in live for posting in postings_read(segment.terms, record))
         return total
 
     def word_df(self, word: str) -> int:
@@ -212,7 +212,7 @@ class Searcher:
         for record in records:
             if record is None:
                 return {}
-            postings = terms_postings(segment.terms, record)
+            postings = postings_read(segment.terms, record)
             if len(records) == 1:
                 return {posting.entry: posting.frequencies for posting in postings}
             occurrences = positions_read(segment.positions, record, postings)

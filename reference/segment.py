@@ -8,18 +8,17 @@ from kbdb.checks import check_entry_number, check_fingerprint, check_kbid, utf8
 from kbdb.reference.container import CORPUS, POSITIONS, REFERENCES, TERMS, Container, Kind, container_open
 from kbdb.reference.corpus import (
     FILTERS,
-    LISTED,
     TARGETS,
-    corpus_check,
+    corpus_entry,
     corpus_find,
     corpus_kbid,
-    corpus_record,
-    corpus_records,
+    corpus_listed,
+    corpus_open,
     corpus_removed,
     corpus_stored,
 )
-from kbdb.reference.keyed import keyed_check, keyed_find, keyed_keys
-from kbdb.reference.terms import terms_check
+from kbdb.reference.keyed import keyed_find, keyed_keys, keyed_open
+from kbdb.reference.terms import terms_open
 from kbdb.reference.varint import corrupt
 from kbdb.reference.verify import segment_verify
 
@@ -73,9 +72,9 @@ class Segment:
         for container in (self.terms, self.positions, self.references_file):
             if (container.entries, container.kbids_crc) != (self.sections, self.corpus.kbids_crc):
                 raise corrupt(container.path, 24, "the file belongs to another segment than corpus.dat")
-        terms_check(self.terms)
-        corpus_check(self.corpus)
-        keyed_check(self.references_file, TARGETS)
+        terms_open(self.terms)
+        corpus_open(self.corpus)
+        keyed_open(self.references_file, TARGETS)
 
     def kbid(self, entry: int) -> bytes:
         """The 16 bytes of an entry's kbid."""
@@ -95,16 +94,16 @@ class Segment:
     def lengths(self, entry: int) -> tuple[int, int, int, int, int]:
         """Positions in each of ``FIELDS``."""
         check_entry_number(entry, self.sections)
-        return corpus_record(self.corpus, entry).lengths
+        return corpus_entry(self.corpus, entry).lengths
 
     def distinct(self, entry: int) -> int:
         """Distinct stems in title and body together."""
         check_entry_number(entry, self.sections)
-        return corpus_record(self.corpus, entry).distinct
+        return corpus_entry(self.corpus, entry).distinct
 
     def listed(self) -> bytes:
         """Bitmap of the entries that a manifest lists."""
-        return self._bitmap([i for i, record in enumerate(corpus_records(self.corpus)) if record.flags & LISTED])
+        return self._bitmap(corpus_listed(self.corpus))
 
     def removed(self) -> list[bytes]:
         """Kbids of sections of older segments that exist no more, ascending."""

@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from kbdb.reference.container import container_place
-from kbdb.reference.corpus import RECORD, RECORDS, corpus_record
+from kbdb.reference.corpus import RECORD, RECORDS, corpus_entry
 from kbdb.reference.segment import Segment
-from kbdb.reference.terms import terms_find, terms_postings
+from kbdb.reference.terms import postings_read, terms_find
 from kbdb.reference.varint import corrupt
 
 
@@ -19,14 +19,14 @@ def similar_entries(segment: Segment, live: set[int], stems: Sequence[str]) -> l
     for stem in wanted:
         record = terms_find(segment.terms, stem)
         if record is not None:
-            for entry, frequencies in terms_postings(segment.terms, record):
+            for entry, frequencies in postings_read(segment.terms, record):
                 if entry in live and (frequencies[0] or frequencies[1]):
                     shared[entry] += 1
     return [(entry, _jaccard(segment, entry, count, len(wanted))) for entry, count in shared.items()]
 
 
 def _jaccard(segment: Segment, entry: int, shared: int, wanted: int) -> float:
-    distinct = corpus_record(segment.corpus, entry).distinct
+    distinct = corpus_entry(segment.corpus, entry).distinct
     if distinct < shared:
         place = container_place(segment.corpus, RECORDS, RECORD.size * entry)
         raise corrupt(segment.corpus.path, place, f"entry {entry} shares {shared} of {distinct} stems")

@@ -10,8 +10,8 @@ from kbdb.reference.container import (
     Container,
     container_length,
     container_place,
-    container_rows,
-    container_table,
+    table_bytes,
+    table_rows,
 )
 from kbdb.reference.varint import corrupt
 
@@ -26,7 +26,7 @@ def strings_write(strings: list[bytes]) -> list[bytes]:
 
 def strings_count(container: Container, region: int) -> int:
     """How many strings there are; ``region`` is the offsets' one, the bytes follow it."""
-    rows = container_rows(container, region, 4)
+    rows = table_rows(container, region, 4)
     if not rows:
         raise corrupt(container.path, container_place(container, region, 0), "a table of offsets is empty")
     return rows - 1
@@ -34,10 +34,10 @@ def strings_count(container: Container, region: int) -> int:
 
 def strings_get(container: Container, region: int, number: int) -> bytes:
     """String ``number``, which is below the count."""
-    start, end = PAIR.unpack(container_table(container, region, 4 * number, 4 * number + 8))
+    start, end = PAIR.unpack(table_bytes(container, region, 4 * number, 4 * number + 8))
     if not start <= end <= container_length(container, region + 1):
         raise corrupt(container.path, container_place(container, region, 4 * number), "offsets of strings fall")
-    return container_table(container, region + 1, start, end)
+    return table_bytes(container, region + 1, start, end)
 
 
 def strings_find(container: Container, region: int, string: bytes) -> int:
@@ -50,9 +50,9 @@ def strings_find(container: Container, region: int, string: bytes) -> int:
 def strings_all(container: Container, region: int) -> list[bytes]:
     """All strings, in order."""
     count = strings_count(container, region)
-    offsets = struct.unpack(f"<{count + 1}I", container_table(container, region, 0, 4 * count + 4))
+    offsets = struct.unpack(f"<{count + 1}I", table_bytes(container, region, 0, 4 * count + 4))
     length = container_length(container, region + 1)
-    data = container_table(container, region + 1, 0, length)
+    data = table_bytes(container, region + 1, 0, length)
     if offsets[0] or offsets[-1] != length or any(left > right for left, right in pairwise(offsets)):
         raise corrupt(container.path, container_place(container, region, 0), "offsets of strings fall or leave gaps")
     return [data[left:right] for left, right in pairwise(offsets)]
@@ -68,10 +68,10 @@ def strings_text(container: Container, region: int, string: bytes) -> str:
 
 
 def strings_verify(container: Container, region: int) -> list[bytes]:
-    """All strings, after checking that they are text, distinct and ascending."""
+    """All strings, after checking that they are text, not empty, distinct and ascending."""
     strings = strings_all(container, region)
     for string in strings:
         strings_text(container, region, string)
-    if any(left >= right for left, right in pairwise(strings)):
+    if any(left >= right for left, right in pairwise([b"", *strings])):
         raise corrupt(container.path, container_place(container, region + 1, 0), "strings are not in ascending order")
     return strings

@@ -10,12 +10,12 @@ from zlib import crc32
 from kbdb.plan import FIELDS
 from kbdb.reference.container import (
     Container,
-    container_list,
     container_place,
-    container_rows,
-    container_table,
+    lists_get,
+    table_bytes,
+    table_rows,
 )
-from kbdb.reference.strings import strings_all, strings_count, strings_find, strings_get, strings_text, strings_write
+from kbdb.reference.strings import strings_all, strings_count, strings_find, strings_text, strings_write
 from kbdb.reference.varint import LIMIT, Span, corrupt, varint_decode, varint_encode
 
 WORDS, WORD_RECORDS, STEMS, STEM_RECORDS, POSTINGS = 0, 2, 3, 5, 6
@@ -98,10 +98,10 @@ def terms_write(words: list[str], records: list[WordRecord], stems: list[str], l
     ]
 
 
-def terms_check(container: Container) -> None:
+def terms_open(container: Container) -> None:
     """Checks at opening that the tables fit each other."""
     for strings, records, size in ((WORDS, WORD_RECORDS, WORD_RECORD.size), (STEMS, STEM_RECORDS, STEM_RECORD.size)):
-        if container_rows(container, records, size) != strings_count(container, strings):
+        if table_rows(container, records, size) != strings_count(container, strings):
             place = container_place(container, records, 0)
             raise corrupt(container.path, place, "strings and their records differ in number")
 
@@ -119,34 +119,29 @@ def terms_stems(container: Container) -> list[str]:
 def terms_find(container: Container, stem: str) -> StemRecord | None:
     """The record of a stem, None when no entry holds it."""
     number = strings_find(container, STEMS, stem.encode())
-    return terms_stem_record(container, number) if number >= 0 else None
+    return terms_stem(container, number) if number >= 0 else None
 
 
 def terms_find_word(container: Container, word: str) -> WordRecord | None:
     """The record of a surface word, None when no entry holds it."""
     number = strings_find(container, WORDS, word.encode())
-    return terms_word_record(container, number) if number >= 0 else None
+    return terms_word(container, number) if number >= 0 else None
 
 
-def terms_stem(container: Container, number: int) -> str:
-    """Stem ``number``."""
-    return strings_text(container, STEMS, strings_get(container, STEMS, number))
-
-
-def terms_word_record(container: Container, number: int) -> WordRecord:
+def terms_word(container: Container, number: int) -> WordRecord:
     """The record of word ``number``."""
     start = WORD_RECORD.size * number
-    row = container_table(container, WORD_RECORDS, start, start + WORD_RECORD.size)
+    row = table_bytes(container, WORD_RECORDS, start, start + WORD_RECORD.size)
     record = WordRecord._make(WORD_RECORD.unpack(row))
     if record.stem >= strings_count(container, STEMS):
         raise corrupt(container.path, container_place(container, WORD_RECORDS, start), "a word's stem is out of range")
     return record
 
 
-def terms_stem_record(container: Container, number: int) -> StemRecord:
+def terms_stem(container: Container, number: int) -> StemRecord:
     """The record of stem ``number``."""
     start = STEM_RECORD.size * number
-    row = container_table(container, STEM_RECORDS, start, start + STEM_RECORD.size)
+    row = table_bytes(container, STEM_RECORDS, start, start + STEM_RECORD.size)
     record = StemRecord._make(STEM_RECORD.unpack(row))
     if not 0 < record.forms <= strings_count(container, WORDS):
         place = container_place(container, STEM_RECORDS, start)
@@ -158,25 +153,25 @@ def terms_forms(container: Container) -> list[list[str]]:
     """For each stem its words, in order of their forms."""
     words: list[list[str]] = [[] for _ in range(strings_count(container, STEMS))]
     for number, word in enumerate(terms_words(container)):
-        record = terms_word_record(container, number)
+        record = terms_word(container, number)
         if record.form != len(words[record.stem]):
             place = container_place(container, WORD_RECORDS, WORD_RECORD.size * number)
             raise corrupt(container.path, place, f"the word {word!r} has another form")
         words[record.stem].append(word)
     for number, group in enumerate(words):
-        if len(group) != terms_stem_record(container, number).forms:
+        if len(group) != terms_stem(container, number).forms:
             place = container_place(container, STEM_RECORDS, STEM_RECORD.size * number)
             raise corrupt(container.path, place, f"stem {number} has {len(group)} words")
     return words
 
 
-def terms_postings(container: Container, record: StemRecord) -> list[Posting]:
+def postings_read(container: Container, record: StemRecord) -> list[Posting]:
     """The postings of a stem, entries ascending."""
-    span = container_list(container, POSTINGS, record.postings_offset, record.postings_length, record.postings_crc)
+    span = lists_get(container, POSTINGS, record.postings_offset, record.postings_length, record.postings_crc)
     return _decode(span, record.df, container.entries)
 
 
-def terms_encode(postings: Sequence[Posting]) -> bytes:
+def postings_encode(postings: Sequence[Posting]) -> bytes:
     """The list of a stem's postings."""
     out = bytearray()
     before = -1

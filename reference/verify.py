@@ -2,32 +2,20 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING
-from zlib import crc32
 
 from kbdb.plan import FIELDS
 from kbdb.reference.container import (
-    Container,
     container_length,
     container_place,
-    container_table,
     container_verify,
 )
 from kbdb.reference.corpus import (
-    FILTERS,
-    KBID_BYTES,
-    KBIDS,
-    LISTED,
     RECORD,
     RECORDS,
-    REMOVED,
-    STORED,
     TARGETS,
-    corpus_kbid,
-    corpus_records,
-    corpus_removed,
-    corpus_stored,
+    corpus_entries,
+    corpus_verify,
 )
 from kbdb.reference.keyed import keyed_verify
 from kbdb.reference.positions import LISTS, positions_read
@@ -39,9 +27,9 @@ from kbdb.reference.terms import (
     STEMS,
     WORDS,
     StemRecord,
+    postings_read,
     terms_forms,
-    terms_postings,
-    terms_stem_record,
+    terms_stem,
 )
 from kbdb.reference.varint import corrupt
 
@@ -53,35 +41,11 @@ def segment_verify(segment: Segment) -> None:
     """Raises CorruptError, with file and offset, for the first thing found wrong."""
     for container in (segment.terms, segment.positions, segment.corpus, segment.references_file):
         container_verify(container)
-    _verify_corpus(segment.corpus)
-    keyed_verify(segment.corpus, FILTERS)
+    corpus_verify(segment.corpus)
     keyed_verify(segment.references_file, TARGETS)
     strings_verify(segment.terms, WORDS)
     strings_verify(segment.terms, STEMS)
     _verify_stems(segment)
-
-
-def _verify_corpus(corpus: Container) -> None:
-    table = container_table(corpus, KBIDS, 0, KBID_BYTES * corpus.entries)
-    if crc32(table) != corpus.kbids_crc:
-        raise corrupt(corpus.path, 28, "the kbids' checksum is wrong")
-    kbids = [corpus_kbid(corpus, entry) for entry in range(corpus.entries)]
-    removed = corpus_removed(corpus)
-    for region, values in ((KBIDS, kbids), (REMOVED, removed)):
-        if any(left >= right for left, right in pairwise(values)):
-            raise corrupt(corpus.path, container_place(corpus, region, 0), "kbids are not in ascending order")
-    if set(kbids) & set(removed):
-        raise corrupt(corpus.path, container_place(corpus, REMOVED, 0), "an entry is also removed")
-    end = 0
-    for entry, record in enumerate(corpus_records(corpus)):
-        place = container_place(corpus, RECORDS, RECORD.size * entry)
-        if record.stored_offset != end:
-            raise corrupt(corpus.path, place, f"what is stored with entry {entry} is misplaced")
-        if record.flags & ~LISTED:
-            raise corrupt(corpus.path, place, f"entry {entry} has unknown flags")
-        end += len(corpus_stored(corpus, entry))
-    if end != container_length(corpus, STORED):
-        raise corrupt(corpus.path, container_place(corpus, STORED, end), "bytes after the last stored entry")
 
 
 def _verify_stems(segment: Segment) -> None:
@@ -90,7 +54,7 @@ def _verify_stems(segment: Segment) -> None:
     distinct = [0] * segment.sections
     postings_end = positions_end = 0
     for number in range(len(terms_forms(terms))):
-        record = terms_stem_record(terms, number)
+        record = terms_stem(terms, number)
         place = container_place(terms, STEM_RECORDS, STEM_RECORD.size * number)
         if (record.postings_offset, record.positions_offset) != (postings_end, positions_end):
             raise corrupt(terms.path, place, f"the lists of stem {number} are misplaced")
@@ -110,7 +74,7 @@ def _verify_stems(segment: Segment) -> None:
 def _verify_stem(segment: Segment, record: StemRecord, places_seen: list[set[tuple[int, int]]]) -> list[int]:
     """Checks one stem's lists, and gives the entries that hold it in title or body."""
     place = container_place(segment.positions, LISTS, record.positions_offset)
-    postings = terms_postings(segment.terms, record)
+    postings = postings_read(segment.terms, record)
     forms: set[int] = set()
     for posting, tokens in zip(postings, positions_read(segment.positions, record, postings), strict=True):
         if tokens != sorted(tokens):
@@ -123,7 +87,7 @@ def _verify_stem(segment: Segment, record: StemRecord, places_seen: list[set[tup
 
 
 def _verify_counts(segment: Segment, places_seen: list[set[tuple[int, int]]], distinct: list[int]) -> None:
-    for entry, record in enumerate(corpus_records(segment.corpus)):
+    for entry, record in enumerate(corpus_entries(segment.corpus)):
         place = container_place(segment.corpus, RECORDS, RECORD.size * entry)
         fields = [field for field, _ in places_seen[entry]]
         if record.lengths != tuple(map(fields.count, range(len(FIELDS)))):

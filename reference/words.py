@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from kbdb.reference.positions import positions_read
 from kbdb.reference.segment import Segment
-from kbdb.reference.terms import terms_find_word, terms_postings, terms_stem_record, terms_word_record, terms_words
+from kbdb.reference.terms import postings_read, terms_find_word, terms_stem, terms_word, terms_words
 
 
 def words_df(segments: Sequence[Segment], live: Sequence[set[int]], word: str) -> int:
@@ -29,7 +29,7 @@ def words_where(
         counts: dict[int, list[int]] = {}
         for number, word in enumerate(terms_words(segment.terms)):
             if accepts(word):
-                record = terms_word_record(segment.terms, number)
+                record = terms_word(segment.terms, number)
                 if record.stem not in counts:
                     counts[record.stem] = _form_counts(segment, entries, record.stem)
                 found[word] += counts[record.stem][record.form]
@@ -38,8 +38,8 @@ def words_where(
 
 def _form_counts(segment: Segment, live: set[int], stem: int) -> list[int]:
     """For each form of a stem, the number of live entries that hold it."""
-    record = terms_stem_record(segment.terms, stem)
-    postings = terms_postings(segment.terms, record)
+    record = terms_stem(segment.terms, stem)
+    postings = postings_read(segment.terms, record)
     counts = [0] * record.forms
     for posting, tokens in zip(postings, positions_read(segment.positions, record, postings), strict=True):
         if posting.entry in live:
