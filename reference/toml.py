@@ -6,7 +6,6 @@ The grammar stands in kbdb/store/README.md. The messages are those of the C scan
 from __future__ import annotations
 
 import re
-from typing import NoReturn
 
 from kbdb.errors import TomlError
 
@@ -15,7 +14,7 @@ MAX_KEYS = 64
 
 _KEY = re.compile(rb"[A-Za-z0-9_-]*")
 _DIGITS = re.compile(rb"[0-9]*")
-_PLAIN = re.compile(rb'[ !#-\[\]-~]+')
+_PLAIN = re.compile(rb"[ !#-\[\]-~]+")
 _SHORT_ESCAPES = {
     ord('"'): '"',
     ord("\\"): "\\",
@@ -67,8 +66,8 @@ class _Scanner:
         self.table = self.root
         self.open_list = ""
 
-    def fail(self, message: str) -> NoReturn:
-        raise TomlError(f"line {self.line}: {message}")
+    def fault(self, message: str) -> TomlError:
+        return TomlError(f"line {self.line}: {message}")
 
     def sees(self, expected: bytes) -> bool:
         return self.data.startswith(expected, self.at)
@@ -90,7 +89,7 @@ class _Scanner:
         while self.at < len(self.data):
             if self.sees(b"\n"):
                 if self.at == 0 or not self.sees(b"\n["):
-                    self.fail("a blank line stands only before a table header, and only one")
+                    raise self.fault("a blank line stands only before a table header, and only one")
                 self.end_line()
                 self.table_header()
             elif not self.sees(b"["):
@@ -98,12 +97,12 @@ class _Scanner:
             elif self.at == 0:
                 self.table_header()
             else:
-                self.fail("expected a blank line before the table header")
+                raise self.fault("expected a blank line before the table header")
         return self.root
 
     def end_line(self) -> None:
         if not self.skip(b"\n"):
-            self.fail("expected the end of the line")
+            raise self.fault("expected the end of the line")
         self.line += 1
 
     def table_header(self) -> None:
@@ -111,7 +110,7 @@ class _Scanner:
         is_item = self.skip(b"[")
         name = self.run(_KEY).decode()
         if not name or not self.skip(b"]]" if is_item else b"]"):
-            self.fail("expected a table header: [name] or [[name]]")
+            raise self.fault("expected a table header: [name] or [[name]]")
         self.table = {}
         tables: list[object]
         if is_item and name == self.open_list:
@@ -130,18 +129,18 @@ class _Scanner:
     def pair(self) -> None:
         key = self.run(_KEY).decode()
         if not key:
-            self.fail("expected a key of letters, digits, _ or -, or a table header")
+            raise self.fault("expected a key of letters, digits, _ or -, or a table header")
         self.new_name(self.table, key, "expected another name: this key is there already")
         if not self.skip(b" = "):
-            self.fail("expected ' = ' after the key")
+            raise self.fault("expected ' = ' after the key")
         self.table[key] = self.value()
         self.end_line()
 
     def new_name(self, table: dict[str, object], name: str, duplicate: str) -> None:
         if name in table:
-            self.fail(duplicate)
+            raise self.fault(duplicate)
         if len(table) == MAX_KEYS:
-            self.fail("expected at most 64 keys in one table")
+            raise self.fault("expected at most 64 keys in one table")
 
     def value(self) -> object:
         if self.sees(b'"'):
@@ -154,7 +153,7 @@ class _Scanner:
             return True
         if self.skip(b"false"):
             return False
-        self.fail("expected a value: a string, an integer, true, false or an array")
+        raise self.fault("expected a value: a string, an integer, true, false or an array")
 
     def sees_integer(self) -> bool:
         return self.data[self.at : self.at + 1] in (b"-", *(b"%d" % digit for digit in range(10)))
@@ -163,12 +162,12 @@ class _Scanner:
         items: list[object] = []
         while not self.skip(b"]"):
             if items and not self.skip(b", "):
-                self.fail("expected ', ' or ']' in the array")
+                raise self.fault("expected ', ' or ']' in the array")
             is_string = self.sees(b'"')
             if not is_string and not self.sees_integer():
-                self.fail("expected a string or an integer in the array")
+                raise self.fault("expected a string or an integer in the array")
             if items and isinstance(items[0], str) != is_string:
-                self.fail("expected an array of strings only or of integers only")
+                raise self.fault("expected an array of strings only or of integers only")
             items.append(self.string() if is_string else self.integer())
         return items
 
@@ -176,15 +175,15 @@ class _Scanner:
         negative = self.skip(b"-")
         digits = self.run(_DIGITS)
         if not digits:
-            self.fail("expected a digit after the minus sign")
+            raise self.fault("expected a digit after the minus sign")
         if digits.startswith(b"0") and (negative or len(digits) > 1):
-            self.fail("expected an integer without leading zeros, and 0 without a sign")
+            raise self.fault("expected an integer without leading zeros, and 0 without a sign")
         longest = len(str(2**63))
         value = int(digits) if len(digits) <= longest else 2**64
         if negative:
             value = -value
         if not -(2**63) <= value < 2**63:
-            self.fail("expected an integer of at most 64 bits")
+            raise self.fault("expected an integer of at most 64 bits")
         return value
 
     def string(self) -> str:
@@ -209,16 +208,16 @@ class _Scanner:
         if self.at < len(self.data) and self.data[self.at] in _SHORT_ESCAPES:
             self.at += 1
             return _SHORT_ESCAPES[self.data[self.at - 1]]
-        self.fail(
+        raise self.fault(
             'expected one of the escapes \\" \\\\ \\b \\t \\n \\f \\r, '
             "or \\u00XX with upper-case digits for another control character"
         )
 
     def character(self) -> str:
         if self.at == len(self.data) or self.sees(b"\n"):
-            self.fail("expected the string's closing quote on the same line")
+            raise self.fault("expected the string's closing quote on the same line")
         if self.data[self.at] < 0x80:
-            self.fail("expected an escape in place of the control character")
+            raise self.fault("expected an escape in place of the control character")
         for width in (2, 3, 4):
             try:
                 character = self.data[self.at : self.at + width].decode("utf-8")
@@ -226,4 +225,4 @@ class _Scanner:
                 continue
             self.at += width
             return character
-        self.fail("expected UTF-8 in the string")
+        raise self.fault("expected UTF-8 in the string")

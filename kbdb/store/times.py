@@ -1,0 +1,67 @@
+"""Times as the truth files spell them: UTC, one spelling for each instant, so that text order is time order."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+
+from kbdb.errors import InvalidArgumentError
+
+_SECONDS = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
+_INSTANT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}Z")
+
+
+def seconds(moment: datetime) -> str:
+    """The time of manifests and catalog: ``2026-01-31T12:00:00Z``; microseconds are cut off."""
+    return f"{_utc(moment).replace(microsecond=0, tzinfo=None).isoformat()}Z"
+
+
+def instant(moment: datetime) -> str:
+    """The time of events: ``2026-01-31T12:00:00.000000Z``."""
+    return f"{_utc(moment).replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
+
+
+def instant_after(moment: datetime, last: str) -> str:
+    """The instant for a new event: ``moment``, or just after ``last`` where a clock went back or stood still.
+
+    Args:
+        moment: now.
+        last: the newest instant that the new event must follow, or ``""``.
+    """
+    now = instant(moment)
+    return now if now > last else instant(parse(last) + timedelta(microseconds=1))
+
+
+def parse(text: str) -> datetime:
+    """The moment that either spelling names.
+
+    Raises:
+        InvalidArgumentError: neither spelling, or no such date or time.
+    """
+    if not is_seconds(text) and not is_instant(text):
+        raise InvalidArgumentError(f"not a UTC time: {text!r}", "write it like 2026-01-31T12:00:00Z")
+    return datetime.fromisoformat(text)
+
+
+def is_seconds(text: str) -> bool:
+    """Whether the text is a time as in manifests."""
+    return _SECONDS.fullmatch(text) is not None and _exists(text)
+
+
+def is_instant(text: str) -> bool:
+    """Whether the text is a time as in events."""
+    return _INSTANT.fullmatch(text) is not None and _exists(text)
+
+
+def _exists(text: str) -> bool:
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _utc(moment: datetime) -> datetime:
+    if moment.tzinfo is None:
+        raise InvalidArgumentError(f"a time without a time zone: {moment.isoformat()}", "give it one, such as UTC")
+    return moment.astimezone(UTC)
