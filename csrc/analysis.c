@@ -1,9 +1,9 @@
-/* Cuts normalised text into tokens by the rules of README.md section 7 (interface: analysis.h; twin: reference/analysis.py).
+/* Cuts normalised text into tokens by the rules of README.md section 7 (see analysis.h; twin: reference/analysis.py).
  *
- * The text is checked to be UTF-8 first; everything after that may decode without looking for faults. Text falls into
- * runs of pair scripts and identifiers; an identifier is words held together by joiners, a word is parts found by case.
- * An identifier is walked once to find its end and, when it has several words or parts, again to deliver them: the whole
- * comes before its parts.
+ * The text is checked to be UTF-8 first, so that everything after that may decode without looking for faults. It falls
+ * into runs of pair scripts and identifiers; an identifier is words held together by joiners, a word is parts found by
+ * case. An identifier is walked once to find its end and, when it has several words or parts, again to deliver them,
+ * because the whole comes before its parts.
  */
 #include "analysis.h"
 
@@ -154,17 +154,19 @@ static inline bool is_lower_of(uint8_t script, const uint8_t *at, const uint8_t 
     return found.kind == KB_KIND_LOWER && scripts_fit(script, found.script);
 }
 
-/* Whether a part starts at a capital whose unit ends at `after`, given what stood before it. At the end of an acronym the
- * capital belongs to what follows, unless that is only a plural's s: HTTP|Server, utf8|Decode, but APIs, URLs|For. */
+/* Whether a part starts at a capital whose unit ends at `after`, given what stood before it. At the end of an acronym
+ * the capital belongs to what follows, unless that is only a plural's s: HTTP|Server, utf8|Decode, APIs, URLs|For. */
 static bool starts_part(uint8_t previous, uint8_t script, const uint8_t *after, const uint8_t *end) {
     if (previous == KB_KIND_LOWER)
         return true;
     if ((previous != KB_KIND_UPPER && previous != KB_KIND_DIGIT) || !is_lower_of(script, after, end))
         return false;
-    return *after != 's' || is_lower_of(script, after + 1, end);
+    size_t ignored = 0;
+    return *after != 's' || is_lower_of(script, skip_marks(after + 1, end, &ignored), end);
 }
 
-/* The end of the contraction whose apostrophe is at `at`, NULL when it is none: one or two letters, then no letter or digit. */
+/* The end of the contraction whose apostrophe is at `at`, NULL when it is none: one or two letters, and then neither a
+ * letter nor a digit. */
 static const uint8_t *contraction_end(const uint8_t *at, const uint8_t *end, uint8_t script, size_t *code_points) {
     size_t added = 1;
     int letters = 0;
@@ -182,7 +184,7 @@ static const uint8_t *contraction_end(const uint8_t *at, const uint8_t *end, uin
     return at;
 }
 
-/* Reads the word at `start`, where a letter or digit stands: fills *word, and *first_end with the end of its first part. */
+/* Reads the word at `start`, where a letter or digit stands: fills *word, and *first_end with its first part's end. */
 static void read_word(const uint8_t *start, const uint8_t *end, slice *word, const uint8_t **first_end) {
     const uint8_t *at = start;
     size_t code_points = 0;
@@ -208,12 +210,12 @@ static void read_word(const uint8_t *start, const uint8_t *end, slice *word, con
             at = after;
             previous = kind;
         }
-        if (is_letter(previous) && kind_at(at, end) == KB_KIND_APOSTROPHE) {
+        while (is_letter(previous) && kind_at(at, end) == KB_KIND_APOSTROPHE) {
             const uint8_t *after = contraction_end(at, end, script, &code_points);
-            if (after != NULL) {
-                at = after;
-                previous = KB_KIND_LETTER;
-            }
+            if (after == NULL)
+                break;
+            at = after;
+            previous = KB_KIND_LETTER;
         }
     }
     *word = (slice){start, at, code_points};
@@ -221,8 +223,8 @@ static void read_word(const uint8_t *start, const uint8_t *end, slice *word, con
         *first_end = at;
 }
 
-/* The start of the word that a joiner at `at` leads to, NULL when there is none. A joiner is underscores, or one sign with
- * underscores around it, or an apostrophe; two colons count as one sign. */
+/* The start of the word that a joiner at `at` leads to, NULL when there is none. A joiner is underscores, or one sign
+ * with underscores around it, or an apostrophe; two colons count as one sign. */
 static const uint8_t *after_joiner(const uint8_t *at, const uint8_t *end, size_t *code_points) {
     const uint8_t *start = at;
     size_t signs = 0;
@@ -296,8 +298,8 @@ static kb_status deliver_word(tokeniser *self, slice word, const uint8_t *first_
     }
 }
 
-/* Delivers the identifier at `start`, where a letter or digit stands: the whole when it has several words, then each word.
- * *after is set to its end. */
+/* Delivers the identifier at `start`, where a letter or digit stands, and sets *after to its end: the whole when it has
+ * several words, then each word. */
 static kb_status identifier(tokeniser *self, const uint8_t *start, const uint8_t **after) {
     slice word, whole;
     const uint8_t *first_end, *ignored_end;
