@@ -1,0 +1,256 @@
+"""What differs between operating systems: durable writes, file locks, processes, and where sockets live.
+
+The only file with code for Windows and macOS. Paths inside a database are ``kbdb.paths``; the one atomic write path,
+``kbdb.store.files``, is built on the helpers here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import os
+import stat
+import sys
+import time
+from collections.abc import Callable, Collection
+from pathlib import Path
+
+from kbdb.errors import StorageError
+
+SYNCFS_FROM = 32
+"""From this many files and folders on, one syncfs is cheaper than an fsync each."""
+
+_LOCKED_BYTE = 1 << 30
+_REPLACE_TRIES = 20
+_REPLACE_PAUSE_S = 0.05
+_UNSUPPORTED = {errno.EINVAL, errno.ENOTSUP, errno.EBADF}
+
+
+def runtime_name() -> str:
+    """The Python that runs this: ``cpython``, ``pypy``, ..."""
+    return sys.implementation.name
+
+
+def get_tmpdir() -> Path:
+    """The system's folder for temporary files."""
+    import tempfile
+
+    return Path(tempfile.gettempdir())
+
+
+def is_process_alive(pid: int) -> bool:
+    """Whether a process with this id runs now; ids get reused, so only a held lock proves that it is the one meant."""
+    if pid <= 0:
+        return False
+    if sys.platform == "win32":
+        return _is_windows_process_alive(pid)
+    try:
+        os.kill(pid, 0)
+    except PermissionError:
+        return True
+    except (ProcessLookupError, OverflowError):
+        return False
+    return True
+
+
+def context_id(root: Path) -> str:
+    """The name a database goes by outside its folder: 16 hex digits of the SHA-256 of its real path."""
+    return hashlib.sha256(os.fsencode(os.path.realpath(root))).hexdigest()[:16]
+
+
+def get_ipc_path(context: str) -> str:
+    r"""Where the owner of the database with this context id listens: a socket, or ``\\.\pipe\...`` on Windows."""
+    if sys.platform == "win32":
+        return rf"\\.\pipe\kb-worker-{context}"
+    return str(runtime_dir() / f"kb-worker-{context}.sock")
+
+
+def runtime_dir() -> Path:
+    """The folder for sockets, pid files and write locks: ``$XDG_RUNTIME_DIR``, else one of the user's own, made 0700.
+
+    Raises:
+        StorageError: the folder under the temp dir cannot be made, or belongs to somebody else or is open to others.
+    """
+    given = os.environ.get("XDG_RUNTIME_DIR", "")
+    if given and os.path.isabs(given) and os.path.isdir(given):
+        return Path(given)
+    if sys.platform == "win32":
+        return get_tmpdir()
+    path = get_tmpdir() / f"kbdb-{os.getuid()}"
+    try:
+        with contextlib.suppress(FileExistsError):
+            path.mkdir(mode=0o700)
+        found = path.lstat()
+    except OSError as error:
+        hint = "set XDG_RUNTIME_DIR to a folder of yours"
+        raise StorageError(f"cannot use {path}: {error.strerror}", hint) from error
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+        raise StorageError(
+            f"{path} must be a folder of yours that nobody else can enter",
+            f"remove it, or run: chmod 700 {path}",
+        )
+    return path
+
+
+def lock_file(fd: int) -> bool:
+    """Takes the exclusive lock of an open file without waiting; the system drops it when the process dies.
+
+    Returns:
+        False when another holder has it.
+    """
+    if sys.platform == "win32":
+        import msvcrt
+
+        os.lseek(fd, _LOCKED_BYTE, os.SEEK_SET)
+        try:
+            msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)
+        except OSError as error:
+            if error.errno in (errno.EACCES, errno.EDEADLK):
+                return False
+            raise
+        return True
+    import fcntl
+
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def unlock_file(fd: int) -> None:
+    """Gives up the lock that ``lock_file`` took."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        os.lseek(fd, _LOCKED_BYTE, os.SEEK_SET)
+        msvcrt.locking(fd, msvcrt.LK_UNLCK, 1)
+        return
+    import fcntl
+
+    fcntl.flock(fd, fcntl.LOCK_UN)
+
+
+def sync_fd(fd: int) -> None:
+    """Makes a file's bytes and length durable."""
+    if sys.platform == "darwin":
+        import fcntl
+
+        # fsync on macOS stops at the drive's cache.
+        fcntl.fcntl(fd, fcntl.F_FULLFSYNC)
+    elif sys.platform == "win32":
+        os.fsync(fd)
+    else:
+        os.fdatasync(fd)
+
+
+def fsync_dir(path: Path) -> None:
+    """Makes a folder's entries durable, where the system knows such a thing."""
+    if sys.platform == "win32":
+        return
+    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(fd)
+    except OSError as error:
+        if error.errno not in _UNSUPPORTED:
+            raise
+    finally:
+        os.close(fd)
+
+
+def open_folder(path: Path) -> int | None:
+    """A descriptor for ``sync_files``, or None where folders have none.
+
+    It must be opened before the writes it is to answer for: syncfs reports the write errors since its descriptor was
+    opened, and only those.
+    """
+    if sys.platform == "win32":
+        return None
+    return os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+
+
+def sync_files(files: Collection[Path], folders: Collection[Path], root_fd: int | None) -> bool:
+    """Makes many files durable, and the entries of folders; files that are gone count as done.
+
+    Args:
+        files: what was written, on the file system of ``root_fd``.
+        folders: where entries were made, renamed or removed.
+        root_fd: from ``open_folder``.
+
+    Returns:
+        True when one call synced the whole file system, False when each path was synced by itself.
+    """
+    syncfs = _syncfs()
+    if syncfs is not None and root_fd is not None and len(files) + len(folders) >= SYNCFS_FROM:
+        syncfs(root_fd)
+        return True
+    for path in files:
+        with contextlib.suppress(FileNotFoundError):
+            _sync_path(path)
+    for path in folders:
+        with contextlib.suppress(FileNotFoundError):
+            fsync_dir(path)
+    return False
+
+
+def replace(source: Path, target: Path) -> None:
+    """Renames over ``target`` atomically; on Windows tries again for a while when another program holds it open."""
+    for attempt in range(_REPLACE_TRIES):
+        try:
+            os.replace(source, target)
+        except PermissionError:
+            if sys.platform != "win32" or attempt == _REPLACE_TRIES - 1:
+                raise
+            time.sleep(_REPLACE_PAUSE_S)
+        else:
+            return
+
+
+def _sync_path(path: Path) -> None:
+    # Windows flushes only descriptors that may write.
+    fd = os.open(path, os.O_RDWR if sys.platform == "win32" else os.O_RDONLY)
+    try:
+        sync_fd(fd)
+    finally:
+        os.close(fd)
+
+
+def _syncfs() -> Callable[[int], None] | None:
+    """The syncfs call where it reports write errors (Linux 5.8), else None."""
+    if sys.platform != "linux" or _kernel_version() < (5, 8):
+        return None
+    import ctypes
+
+    library = ctypes.CDLL(None, use_errno=True)
+    if not hasattr(library, "syncfs"):
+        return None
+
+    def syncfs(fd: int) -> None:
+        if library.syncfs(fd) != 0:
+            number = ctypes.get_errno()
+            raise OSError(number, os.strerror(number))
+
+    return syncfs
+
+
+def _kernel_version() -> tuple[int, int]:
+    major, minor, *_ = [*os.uname().release.split("."), "0"]
+    digits = "".join(c for c in minor if c.isdigit())
+    return (int(major), int(digits or 0)) if major.isdigit() else (0, 0)
+
+
+def _is_windows_process_alive(pid: int) -> bool:
+    if sys.platform == "win32":
+        import ctypes
+
+        still_active, query_limited, access_denied = 259, 0x1000, 5
+        kernel = ctypes.windll.kernel32
+        handle = kernel.OpenProcess(query_limited, False, pid)
+        if not handle:
+            return bool(kernel.GetLastError() == access_denied)
+        code = ctypes.c_ulong()
+        kernel.GetExitCodeProcess(handle, ctypes.byref(code))
+        kernel.CloseHandle(handle)
+        return code.value == still_active
+    raise AssertionError("Windows only")

@@ -1,0 +1,297 @@
+"""The one way in which the program changes files: whole or not at all, durable when asked.
+
+Everything that writes comes through here: the store, the journal, the index, export. Each primitive passes a fault
+point (``kbdb.store.faults``) and reports what it did (``kbdb.store.trace``); an OSError becomes a StorageError that
+names the path. ``point`` names the kind of file: ``write_atomic(..., point="sections")`` passes ``write:sections``,
+``sync:sections`` and ``rename:sections``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+from kbdb import platform
+from kbdb.errors import CorruptError, StorageError
+from kbdb.store import faults, trace
+
+TMP_SUFFIX = ".tmp"
+
+_BINARY = getattr(os, "O_BINARY", 0)
+_NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
+
+
+def write_atomic(path: Path, data: bytes | memoryview, *, sync: bool, point: str) -> None:
+    """Creates or replaces a file: all of ``data`` or, on any error, what was there before.
+
+    Writes ``<name>.tmp`` beside it and renames. The folder must exist.
+
+    Args:
+        path: the file.
+        data: its new content.
+        sync: whether the content, and then the folder's entry, are durable on return. Only that last step can fail
+            with the new file in place.
+        point: the kind of file, for fault points.
+
+    Raises:
+        StorageError: the system refused; no temporary file is left.
+    """
+    tmp = path.with_name(path.name + TMP_SUFFIX)
+    with _naming(path, "write"):
+        try:
+            _write_new(tmp, data, sync, point)
+            faults.pass_point(f"rename:{point}")
+            platform.replace(tmp, path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                tmp.unlink()
+            raise
+    trace.report("rename", tmp, target=path)
+    if sync:
+        sync_folder(path.parent, point=point)
+
+
+def write_at(path: Path, offset: int, data: bytes, *, point: str) -> None:
+    """Makes ``data`` the end of a file, from ``offset`` on; not durable on return. Doing it twice changes nothing.
+
+    Args:
+        path: the file; made when ``offset`` is 0 and it is not there.
+        offset: where ``data`` begins; what stood behind it is gone afterwards.
+        data: the new end.
+        point: the kind of file, for fault points.
+
+    Raises:
+        StorageError: the system refused; part of ``data`` may have been written.
+        CorruptError: the file is shorter than ``offset``.
+    """
+    with _naming(path, "write"):
+        is_new = not path.exists()
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | _BINARY | _NO_FOLLOW, 0o666)
+        try:
+            if is_new:
+                trace.report("create", path)
+            if os.fstat(fd).st_size < offset:
+                raise CorruptError(
+                    f"{path} is {os.fstat(fd).st_size} bytes long, where the journal goes on at byte {offset}",
+                    "restore the file from a copy of the database that is as new as its journal.log",
+                )
+            _write_all(fd, path, offset, data, point)
+            _truncate(fd, path, offset + len(data))
+        finally:
+            os.close(fd)
+
+
+def remove(path: Path, *, point: str) -> None:
+    """Removes a file; one that is not there is fine."""
+    with _naming(path, "remove"):
+        faults.pass_point(f"remove:{point}")
+        try:
+            path.unlink()
+        except FileNotFoundError:
+            return
+    trace.report("remove", path)
+
+
+def remove_folder(path: Path, *, point: str) -> None:
+    """Removes a folder with all that is in it, a file at a time; one that is not there is fine."""
+    for name in names(path):
+        inside = path / name
+        if inside.is_dir() and not inside.is_symlink():
+            remove_folder(inside, point=point)
+        else:
+            remove(inside, point=point)
+    with _naming(path, "remove"):
+        faults.pass_point(f"remove:{point}")
+        try:
+            path.rmdir()
+        except FileNotFoundError:
+            return
+    trace.report("remove", path)
+
+
+def make_folder(path: Path, *, mode: int = 0o777, sync: bool = False) -> None:
+    """Makes a folder and those above it that are missing; one that is there is fine.
+
+    Args:
+        path: the folder.
+        mode: permissions of ``path`` itself, lessened by the umask.
+        sync: whether the new entries are durable on return.
+    """
+    if path.is_dir():
+        return
+    if not path.parent.is_dir():
+        make_folder(path.parent, sync=sync)
+    with _naming(path, "make"), contextlib.suppress(FileExistsError):
+        faults.pass_point("make:folder")
+        path.mkdir(mode)
+        trace.report("make_folder", path)
+    if not path.is_dir():
+        raise StorageError(f"cannot make the folder {path}: a file of that name is in its place")
+    if sync:
+        sync_folder(path.parent)
+
+
+def sync_folder(path: Path, *, point: str = "folder") -> None:
+    """Makes the entries of a folder durable: files made, renamed and removed in it."""
+    with _naming(path, "sync"):
+        faults.pass_point(f"sync-folder:{point}")
+        platform.fsync_dir(path)
+    trace.report("sync_folder", path)
+
+
+def sync_many(paths: Collection[Path], folders: Collection[Path], root: Path, root_fd: int | None) -> None:
+    """Makes many files and folders durable, by one call for the file system where that is possible.
+
+    Args:
+        paths: files written since the last time; those gone since count as done.
+        folders: folders whose entries changed.
+        root: the database's folder, for the error message.
+        root_fd: from ``platform.open_folder``, opened before the files were written.
+    """
+    with _naming(root, "sync"):
+        faults.pass_point("sync:many")
+        if platform.sync_files(paths, folders, root_fd):
+            trace.report("sync_all", root)
+            return
+    for path in paths:
+        trace.report("sync_file", path)
+    for path in folders:
+        trace.report("sync_folder", path)
+
+
+def read(path: Path) -> bytes | None:
+    """A file's bytes, or None when it is not there."""
+    with _naming(path, "read"):
+        try:
+            return path.read_bytes()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+
+
+def size(path: Path) -> int | None:
+    """A file's length in bytes, or None when it is not there."""
+    with _naming(path, "read"):
+        try:
+            return path.stat().st_size
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+
+
+def names(folder: Path) -> list[str]:
+    """What stands in a folder, sorted; nothing when there is no such folder."""
+    with _naming(folder, "read"):
+        try:
+            return sorted(os.listdir(folder))
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+
+
+class AppendFile:
+    """A file that grows at its end, for the journal.
+
+    One thread at a time may use it. ``size`` is the length that counts: a failed append leaves it as it was, and the
+    caller cuts what was written past it (``truncate``). Where the file may only be read, ``read_only`` is true and
+    every change is refused.
+
+    Args:
+        path: an existing file.
+        point: the kind of file, for fault points.
+    """
+
+    def __init__(self, path: Path, *, point: str) -> None:
+        self.path = path
+        self.read_only = False
+        self._point = point
+        with _naming(path, "open"):
+            try:
+                self._fd = os.open(path, os.O_RDWR | _BINARY | _NO_FOLLOW)
+            except OSError as error:
+                if error.errno not in (errno.EROFS, errno.EACCES):
+                    raise
+                self._fd = os.open(path, os.O_RDONLY | _BINARY | _NO_FOLLOW)
+                self.read_only = True
+            self.size = os.fstat(self._fd).st_size
+
+    def append(self, data: bytes) -> None:
+        """Writes ``data`` at the end; not durable before ``sync``."""
+        with _naming(self.path, "write"):
+            self._require_writable()
+            _write_all(self._fd, self.path, self.size, data, self._point)
+        self.size += len(data)
+
+    def sync(self) -> None:
+        """Makes everything appended durable."""
+        with _naming(self.path, "sync"):
+            faults.pass_point(f"sync:{self._point}")
+            platform.sync_fd(self._fd)
+        trace.report("sync_file", self.path)
+
+    def truncate(self, length: int) -> None:
+        """Cuts the file; not durable before ``sync``."""
+        with _naming(self.path, "truncate"):
+            self._require_writable()
+            faults.pass_point(f"truncate:{self._point}")
+            _truncate(self._fd, self.path, length)
+        self.size = length
+
+    def _require_writable(self) -> None:
+        if self.read_only:
+            raise PermissionError(errno.EACCES, "the file can only be read")
+
+    def close(self) -> None:
+        """Closes the file; closing twice is fine."""
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+
+def _write_new(tmp: Path, data: bytes | memoryview, sync: bool, point: str) -> None:
+    fd = os.open(tmp, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _BINARY | _NO_FOLLOW, 0o666)
+    try:
+        trace.report("create", tmp)
+        _write_all(fd, tmp, 0, data, point)
+        if sync:
+            faults.pass_point(f"sync:{point}")
+            platform.sync_fd(fd)
+            trace.report("sync_file", tmp)
+    finally:
+        os.close(fd)
+
+
+def _write_all(fd: int, path: Path, offset: int, data: bytes | memoryview, point: str) -> None:
+    action = faults.armed(f"write:{point}")
+    rest = memoryview(data)[: len(data) // 2] if action else memoryview(data)
+    os.lseek(fd, offset, os.SEEK_SET)
+    at = offset
+    while rest:
+        written = os.write(fd, rest)
+        trace.report("write", path, offset=at, data=rest[:written])
+        at, rest = at + written, rest[written:]
+    if action:
+        faults.trip(action)
+
+
+def _truncate(fd: int, path: Path, length: int) -> None:
+    if os.fstat(fd).st_size != length:
+        os.ftruncate(fd, length)
+        trace.report("truncate", path, offset=length)
+
+
+@contextlib.contextmanager
+def _naming(path: Path, verb: str) -> Iterator[None]:
+    """Turns an OSError into a StorageError that says what could not be done to which path, and why."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        hint = ""
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            reason, hint = f"the disk is full ({reason})", "free some space and try again"
+        elif error.errno == errno.EROFS:
+            hint = "make the file system writable, or copy the database elsewhere"
+        elif error.errno in (errno.EACCES, errno.EPERM):
+            hint = "check who owns the file and its folder, and their permissions"
+        raise StorageError(f"cannot {verb} {path}: {reason}", hint) from error
