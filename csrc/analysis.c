@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "unicode_classes.h"
+#include "utf8.h"
 
 enum {
     MARKS_MAX = 15,              /* that stay with their base; keeps a pair of characters within KB_TOKEN_BYTES_MAX */
@@ -36,48 +37,16 @@ typedef struct {
     uint32_t position;
 } tokeniser;
 
-/* Length of the UTF-8 sequence at `at`, 0 when it is none: the table of well-formed sequences (Unicode 14.0, 3-7). */
-static size_t sequence_length(const uint8_t *at, const uint8_t *end) {
-    uint8_t lead = at[0];
-    uint8_t low = 0x80, high = 0xBF;
-    size_t length = lead < 0x80 ? 1 : lead < 0xC2 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : lead < 0xF5 ? 4 : 0;
-    if (length < 2)
-        return length;
-    if ((size_t)(end - at) < length)
-        return 0;
-    if (lead == 0xE0)
-        low = 0xA0;
-    else if (lead == 0xED)
-        high = 0x9F;
-    else if (lead == 0xF0)
-        low = 0x90;
-    else if (lead == 0xF4)
-        high = 0x8F;
-    if (at[1] < low || at[1] > high)
-        return 0;
-    for (size_t i = 2; i < length; i++)
-        if ((at[i] & 0xC0) != 0x80)
-            return 0;
-    return length;
-}
-
-static bool is_utf8(const uint8_t *at, const uint8_t *end) {
-    while (at < end) {
-        uint64_t eight;
-        while ((size_t)(end - at) >= sizeof eight) {
-            memcpy(&eight, at, sizeof eight);
-            if (eight & UINT64_C(0x8080808080808080))
-                break;
-            at += sizeof eight;
-        }
-        if (at == end)
+/* How many bytes at the start are ASCII, at least; most texts are nothing else, and eight bytes are checked at once. */
+static size_t ascii_length(const uint8_t *text, size_t length) {
+    uint64_t eight;
+    size_t at = 0;
+    for (; length - at >= sizeof eight; at += sizeof eight) {
+        memcpy(&eight, text + at, sizeof eight);
+        if (eight & UINT64_C(0x8080808080808080))
             break;
-        size_t length = sequence_length(at, end);
-        if (length == 0)
-            return false;
-        at += length;
     }
-    return true;
+    return at;
 }
 
 /* The class of the character at *at, which must be below `end`; moves *at behind it. The text is valid UTF-8. */
@@ -298,12 +267,34 @@ static kb_status deliver_word(tokeniser *self, slice word, const uint8_t *first_
     }
 }
 
+/* The end of the word at `start` when a look at ASCII bytes shows that it is the whole identifier and has one part, else
+ * NULL. That is so for most words of most texts; the rest of this file would find the same. */
+static const uint8_t *plain_word_end(const uint8_t *start, const uint8_t *end) {
+    const uint8_t *at = start + 1;
+    if (*start >= 0x80)
+        return NULL;
+    while (at < end && *at < 0x80 && (kb_ascii_kind[*at] == KB_KIND_LOWER || kb_ascii_kind[*at] == KB_KIND_DIGIT))
+        at++;
+    if ((size_t)(at - start) > KB_TOKEN_BYTES_MAX)
+        return NULL;
+    if (at == end || (*at < 0x80 && kb_ascii_kind[*at] == KB_KIND_OTHER))
+        return at;
+    bool before_space = *at < 0x80 && !is_word(kb_ascii_kind[*at]) && (at + 1 == end || at[1] == ' ' || at[1] == '\n');
+    return before_space ? at : NULL;
+}
+
 /* Delivers the identifier at `start`, where a letter or digit stands, and sets *after to its end: the whole when it has
  * several words, then each word. */
 static kb_status identifier(tokeniser *self, const uint8_t *start, const uint8_t **after) {
     slice word, whole;
     const uint8_t *first_end, *ignored_end;
     size_t ignored = 0;
+    *after = plain_word_end(start, self->end);
+    if (*after != NULL) {
+        kb_status status = deliver(self, start, *after);
+        self->position++;
+        return status;
+    }
     read_word(start, self->end, &word, &first_end);
     whole = word;
     const uint8_t *next = after_joiner(whole.end, self->end, &whole.code_points);
@@ -365,20 +356,20 @@ kb_status kb_tokenise(const uint8_t *text, size_t length, kb_token_sink sink, vo
         return KB_E_ARGUMENT;
     if (length == 0)
         return KB_OK;
-    if (!is_utf8(text, text + length))
+    size_t ascii = ascii_length(text, length);
+    if (!kb_utf8_valid(text + ascii, length - ascii))
         return KB_E_UTF8;
     tokeniser self = {text + length, sink, context, 0};
     kb_status status = KB_OK;
     const uint8_t *at = text;
     while (status == KB_OK && at < self.end) {
-        const uint8_t *start = at;
-        uint8_t kind = kind_at(at, self.end);
+        const uint8_t *next = at;
+        uint8_t kind = *at < 0x80 ? (next++, kb_ascii_kind[*at]) : next_class(&next).kind;
         if (is_word(kind))
-            status = identifier(&self, start, &at);
+            status = identifier(&self, at, &next);
         else if (kind == KB_KIND_PAIR)
-            status = pair_run(&self, start, &at);
-        else
-            next_class(&at);
+            status = pair_run(&self, at, &next);
+        at = next;
     }
     *positions = self.position;
     return status;

@@ -61,8 +61,8 @@ def algorithm_for(word: str, language: str) -> str | None:
         language: a key of ``LANGUAGES``.
 
     Returns:
-        The algorithm's name; None for a word that is its own stem: one with digits or joiners, of several scripts, or of
-        a script without a stemmer.
+        The algorithm's name; None for a word that is its own stem: one with digits or joiners, of several scripts, or
+        of a script without a stemmer.
     """
     if word.isascii():
         return _algorithms(language).get("Latn") if word.replace("'", "").isalpha() else None

@@ -1,7 +1,7 @@
 """Stop words by language (kbdb/languages.py): indexed like all words, but dropped from queries that have others.
 
-Function words only: articles, pronouns, prepositions, conjunctions, auxiliaries and their contractions. Where the analysis takes an elided
-word apart (qu'elle), what is left before the apostrophe is one too.
+Function words only: articles, pronouns, prepositions, conjunctions, auxiliaries and their contractions. Where
+the analysis takes an elided word apart (qu'elle), what stands before the apostrophe is one too.
 """
 
 # ruff: noqa: RUF001 (Cyrillic letters look like Latin ones)
