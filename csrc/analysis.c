@@ -267,8 +267,8 @@ static kb_status deliver_word(tokeniser *self, slice word, const uint8_t *first_
     }
 }
 
-/* The end of the word at `start` when a look at ASCII bytes shows that it is the whole identifier and has one part, else
- * NULL. That is so for most words of most texts; the rest of this file would find the same. */
+/* The end of the word at `start` when a look at ASCII bytes shows that it is the whole identifier and has one part,
+ * else NULL. That is so for most words of most texts; the rest of this file would find the same. */
 static const uint8_t *plain_word_end(const uint8_t *start, const uint8_t *end) {
     const uint8_t *at = start + 1;
     if (*start >= 0x80)
@@ -364,7 +364,7 @@ kb_status kb_tokenise(const uint8_t *text, size_t length, kb_token_sink sink, vo
     const uint8_t *at = text;
     while (status == KB_OK && at < self.end) {
         const uint8_t *next = at;
-        uint8_t kind = *at < 0x80 ? (next++, kb_ascii_kind[*at]) : next_class(&next).kind;
+        uint8_t kind = next_class(&next).kind;
         if (is_word(kind))
             status = identifier(&self, at, &next);
         else if (kind == KB_KIND_PAIR)
