@@ -166,8 +166,14 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("search.limit", 10, *_integer(1, 1000), "hits on a page"),
     Setting("search.deadline_ms", 1000, *_integer(1, 60_000), "how long a hybrid search waits for its vectors"),
     Setting("search.k1", 1.2, *_number(0, 100), "BM25F: how soon repetition of a word stops to count"),
-    *(Setting(f"search.b.{name}", _B[name], *_number(0, 1), f"BM25F: length normalisation of {name}") for name in FIELDS),
-    *(Setting(f"search.weights.{name}", _WEIGHTS[name], *_number(0, 1000), f"BM25F: weight of {name}") for name in FIELDS),
+    *(
+        Setting(f"search.b.{name}", _B[name], *_number(0, 1), f"BM25F: length normalisation of {name}")
+        for name in FIELDS
+    ),
+    *(
+        Setting(f"search.weights.{name}", _WEIGHTS[name], *_number(0, 1000), f"BM25F: weight of {name}")
+        for name in FIELDS
+    ),
     Setting("index.build_memory_mb", 256, *_integer(16, 65_536), "memory that building an index may take"),
     Setting("daemon.idle_timeout_s", 900, *_integer(1, 31_536_000), "the daemon stops after this long without a call"),
     Setting("history.keep_days", 30, *_integer(0, 36_500), "gc leaves what was retired more recently alone"),

@@ -1,0 +1,59 @@
+"""``where`` and ``config``: which database and which settings are in force, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import typer
+
+from kbdb.cli.exits import Exit
+from kbdb.cli.render.about import draw_config, draw_where
+from kbdb.cli.session import Db, Json, Session
+from kbdb.config import Config, load
+from kbdb.paths import Layout, Location
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The effective configuration and the file it may stand in."""
+
+    path: str
+    exists: bool
+    config: Config
+
+
+def where(context: typer.Context, db: Db = None, as_json_: Json = False) -> int:
+    """Say which database is meant, and why.
+
+    The exit code is 3 when it does not exist.
+    """
+    session = Session.of(context, db, as_json_)
+    location = session.locate()
+    session.answer(location, where_as_json, draw_where)
+    return Exit.DONE if location.exists else Exit.NOTHING_FOUND
+
+
+def config(context: typer.Context, db: Db = None, as_json_: Json = False) -> int:
+    """Show each setting in force and where it came from."""
+    session = Session.of(context, db, as_json_)
+    path = Layout(session.locate().root).config
+    session.answer(Settings(str(path), path.is_file(), load(path)), config_as_json, draw_config)
+    return Exit.DONE
+
+
+def where_as_json(location: Location) -> dict[str, Any]:
+    """``path``, ``exists``, ``rule`` (option, environment, nearest, user) and ``reason``."""
+    return {
+        "path": str(location.root),
+        "exists": location.exists,
+        "rule": location.rule,
+        "reason": location.reason,
+    }
+
+
+def config_as_json(settings: Settings) -> dict[str, Any]:
+    """``path``, ``exists``, and for each key its ``value`` and ``origin``."""
+    config = settings.config
+    values = {key: {"value": value, "origin": config.origins[key]} for key, value in config.values.items()}
+    return {"path": settings.path, "exists": settings.exists, "values": values}

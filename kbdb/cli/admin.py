@@ -1,0 +1,77 @@
+"""``init``, ``status``, ``check``, ``rebuild`` and ``gc``: keeping a database."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from kbdb.cli.exits import Exit
+from kbdb.cli.render.admin import draw_check, draw_created, draw_gc, draw_rebuilt, draw_status
+from kbdb.cli.session import Db, Json, Session
+from kbdb.errors import DatabaseExistsError
+from kbdb.model import as_json
+from kbdb.paths import locate_new
+
+
+def init(context: typer.Context, db: Db = None, as_json_: Json = False) -> int:
+    """Create a database.
+
+    It is made in the current folder, or where --db or $KBDB_DB says.
+    """
+    session = Session.of(context, db, as_json_)
+    location = locate_new(session.db)
+    if location.exists:
+        raise DatabaseExistsError(f"there is a database at {location.root}", "use it, or name another place with --db")
+    import kbdb
+
+    with kbdb.open(location.root, create=True) as kb:
+        status = kb.status()
+    session.answer({"database": status.database, "path": status.path}, dict, draw_created)
+    return Exit.DONE
+
+
+def status(context: typer.Context, db: Db = None, as_json_: Json = False) -> int:
+    """Show what the database holds, its size and what is stale."""
+    session = Session.of(context, db, as_json_)
+    with session.open() as kb:
+        session.answer(kb.status(), as_json, draw_status)
+    return Exit.DONE
+
+
+def check(context: typer.Context, db: Db = None, as_json_: Json = False) -> int:
+    """Verify every file and checksum, and the index against them."""
+    session = Session.of(context, db, as_json_)
+    with session.open() as kb:
+        result = kb.check()
+    session.answer(result, as_json, draw_check)
+    return Exit.DONE if result.ok else Exit.FAILED
+
+
+def rebuild(context: typer.Context, db: Db = None, as_json_: Json = False) -> int:
+    """Make the index anew from the truth files alone."""
+    session = Session.of(context, db, as_json_)
+    with session.open() as kb:
+        session.answer(kb.rebuild(), as_json, draw_rebuilt)
+    return Exit.DONE
+
+
+def gc(
+    context: typer.Context,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what would be removed.")] = False,
+    db: Db = None,
+    as_json_: Json = False,
+) -> int:
+    """Remove sections that nothing lists or may need again."""
+    session = Session.of(context, db, as_json_)
+    with session.open() as kb:
+        session.answer(kb.gc(dry_run=dry_run), as_json, draw_gc)
+    return Exit.DONE
+
+
+def db_help(context: typer.Context) -> None:
+    """Manage databases."""
+    if context.invoked_subcommand is None:
+        from kbdb.cli.output import write_text
+
+        write_text(context.get_help() + "\n")

@@ -1,0 +1,127 @@
+"""The ``kbdb`` command line: every command in the order help shows them, and the edge where errors become text.
+
+Commands parse, call one ``KnowledgeBase`` method and print; they return an exit code and raise ``KbdbError``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+import typer.core
+
+from kbdb.cli import about, admin, learn, read, search, transfer
+from kbdb.cli.doctor import doctor
+from kbdb.cli.exits import Exit, exit_for
+from kbdb.cli.output import write_error, write_json, write_text
+from kbdb.cli.session import Db, Json, Session
+from kbdb.errors import InterruptedByUserError, KbdbError, UsageError
+
+
+class Commands(typer.core.TyperGroup):
+    """A command group in which Ctrl-C is an error like any other, and so has an answer."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Runs the chosen command."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as error:
+            raise InterruptedByUserError("interrupted", "what was acknowledged before is stored") from error
+
+
+app = typer.Typer(
+    name="kbdb",
+    cls=Commands,
+    help="A second brain for AI agents and for the people who work with them.",
+    epilog="The database: --db, else $KBDB_DB, else the nearest .kbdb upwards, else ~/.local/share/kbdb. "
+    "Exit codes: 0 done, 1 failed, 2 usage, 3 nothing found, 4 partly done, 130 interrupted.",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    invoke_without_command=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+
+@app.callback()
+def main(
+    context: typer.Context,
+    db: Db = None,
+    as_json: Json = False,
+    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
+) -> int:
+    """Takes the options that may stand before the command."""
+    context.obj = Session(db, as_json)
+    if version:
+        from kbdb import __version__
+
+        write_text(f"kbdb {__version__}\n")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        if as_json:
+            raise UsageError("no command given", "kbdb --help lists the commands")
+        write_text(context.get_help() + "\n")
+    return Exit.DONE
+
+
+databases = typer.Typer(cls=Commands, invoke_without_command=True, rich_markup_mode=None)
+databases.callback()(admin.db_help)
+databases.command("init")(admin.init)
+
+app.command("init")(admin.init)
+app.add_typer(databases, name="db")
+app.command("learn")(learn.learn)
+app.command("search")(search.search)
+app.command("recall")(read.recall)
+app.command("retrieve")(read.retrieve)
+app.command("list")(read.list_)
+app.command("unlearn")(learn.unlearn)
+app.command("restore")(learn.restore)
+app.command("status")(admin.status)
+app.command("check")(admin.check)
+app.command("rebuild")(admin.rebuild)
+app.command("gc")(admin.gc)
+app.command("export")(transfer.export)
+app.command("import")(transfer.import_)
+app.command("where")(about.where)
+app.command("config")(about.config)
+app.command("doctor")(doctor)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Runs one command line.
+
+    Args:
+        arguments: the words after the program's name.
+
+    Returns:
+        The exit code.
+    """
+    try:
+        code = typer.main.get_command(app).main(args=list(arguments), prog_name="kbdb", standalone_mode=False)
+        return int(code or Exit.DONE)
+    except KbdbError as error:
+        return _refuse(error, arguments)
+    except typer.TyperException as error:
+        return _refuse(_usage_error(error), arguments)
+    except typer.Abort:
+        return _refuse(InterruptedByUserError("interrupted"), arguments)
+
+
+def _refuse(error: KbdbError, arguments: Sequence[str]) -> int:
+    """Tells an error the way the command line asked for.
+
+    The words are searched for ``--json`` because a command line that cannot be parsed must be answered, too.
+    """
+    options = arguments[: list(arguments).index("--")] if "--" in arguments else arguments
+    if "--json" in options:
+        write_json(error.as_dict())
+    else:
+        write_error(error)
+    return exit_for(error)
+
+
+def _usage_error(error: typer.TyperException) -> UsageError:
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context else "kbdb"
+    return UsageError(error.format_message().rstrip("."), f"{command} --help shows what it takes")

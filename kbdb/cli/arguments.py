@@ -1,0 +1,39 @@
+"""Options that several commands take, and the reading of their values."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import typer
+
+from kbdb.store.ids import is_kbid
+
+SectionType = Literal["default", "skill", "agent"]
+Mode = Literal["lexical", "vector", "hybrid"]
+
+TagFilter = Annotated[
+    list[str] | None, typer.Option("--tag", metavar="TAG", help="Only with this tag; may be repeated.")
+]
+TypeFilter = Annotated[
+    str | None, typer.Option("--type", metavar="TYPE", help="Only of this media type, such as text/markdown.")
+]
+SectionTypeFilter = Annotated[SectionType | None, typer.Option("--section-type", help="Only sections of this kind.")]
+DocFilter = Annotated[
+    str | None,
+    typer.Option("--doc", metavar="DOCID", help="Only from this document: its docid, or the path it was learned from."),
+]
+Offset = Annotated[int, typer.Option("--offset", metavar="N", min=0, help="How many to leave out before the first.")]
+Target = Annotated[
+    str, typer.Argument(metavar="KBID|DOCID", help="A section's kbid or a document's docid.", show_default=False)
+]
+
+
+def kbid_or_docid(target: str) -> tuple[str | None, str | None]:
+    """What a target means: ``(kbid, None)`` when it has a kbid's form, else ``(None, docid)``."""
+    target = target.strip()
+    return (target.lower(), None) if is_kbid(target.lower()) else (None, target)
+
+
+def comma_list(value: str | None) -> tuple[str, ...]:
+    """The entries of ``a, b,c``, in order, without empty ones."""
+    return tuple(entry.strip() for entry in (value or "").split(",") if entry.strip())

@@ -1,0 +1,150 @@
+"""``doctor``: what on this machine may keep kbdb from working, each with what to do about it."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Literal
+
+import typer
+
+from kbdb.cli.exits import Exit
+from kbdb.cli.render.about import draw_diagnosis
+from kbdb.cli.render.paper import counted, size
+from kbdb.cli.session import Db, Json, Session
+from kbdb.config import load
+from kbdb.errors import DatabaseLockedError, KbdbError
+from kbdb.model import as_json
+from kbdb.paths import Layout, Location
+
+LITTLE_SPACE = 200_000_000
+"""Below this many free bytes a warning is due: a large index rebuilt beside its old self needs as much."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing looked at. ``hint`` is empty when nothing needs doing."""
+
+    name: str
+    status: Literal["ok", "warning", "error"]
+    message: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """All findings; ``ok`` when none is an error."""
+
+    ok: bool
+    findings: tuple[Finding, ...]
+
+
+def doctor(context: typer.Context, db: Db = None, as_json_: Json = False) -> int:
+    """Look for what may keep kbdb from working here."""
+    session = Session.of(context, db, as_json_)
+    findings = tuple(_findings(session))
+    diagnosis = Diagnosis(all(finding.status != "error" for finding in findings), findings)
+    session.answer(diagnosis, diagnosis_as_json, draw_diagnosis)
+    return Exit.DONE if diagnosis.ok else Exit.FAILED
+
+
+def diagnosis_as_json(diagnosis: Diagnosis) -> dict[str, Any]:
+    """``ok`` and ``findings[]``, each with ``name status message hint``."""
+    answer: dict[str, Any] = as_json(diagnosis)
+    return answer
+
+
+def _findings(session: Session) -> Iterator[Finding]:
+    from kbdb import __version__
+
+    yield Finding("python", "ok", f"{platform.python_implementation()} {platform.python_version()} at {sys.executable}")
+    yield Finding("kbdb", "ok", f"{__version__} at {Path(__file__).parent.parent}")
+    yield _engine()
+    yield _text()
+    location = session.locate()
+    if not location.exists:
+        hint = "kbdb init creates one in the current folder"
+        yield Finding("database", "warning", f"none at {location.root} ({location.reason})", hint)
+        return
+    yield Finding("database", "ok", f"{location.root} ({location.reason})")
+    yield _writable(location.root)
+    yield _space(location.root)
+    yield _configuration(location)
+    yield from _contents(session)
+
+
+def _engine() -> Finding:
+    from kbdb.index.engine import engine
+
+    try:
+        chosen = engine()
+    except KbdbError as error:
+        return Finding("engine", "error", error.message, error.hint)
+    compiled = find_spec("kbdb._engine") is not None
+    message = f"{chosen.IMPLEMENTATION} (KBDB_ENGINE={os.environ.get('KBDB_ENGINE', '') or 'unset'})"
+    if compiled:
+        return Finding("engine", "ok", message)
+    return Finding(
+        "engine", "warning", f"{message}; not compiled, searches are slow", "reinstall with a C compiler present"
+    )
+
+
+def _text() -> Finding:
+    encodings = f"output {sys.stdout.encoding}, file names {sys.getfilesystemencoding()}"
+    if "utf" in (sys.stdout.encoding or "").lower() and "utf" in sys.getfilesystemencoding().lower():
+        return Finding("text", "ok", encodings)
+    hint = "set PYTHONUTF8=1, or a UTF-8 locale such as LANG=C.UTF-8"
+    return Finding("text", "warning", f"{encodings}: other characters are shown as escapes", hint)
+
+
+def _writable(root: Path) -> Finding:
+    if os.access(root, os.R_OK | os.W_OK | os.X_OK):
+        return Finding("access", "ok", "readable and writable")
+    return Finding(
+        "access", "error", f"{root} cannot be read and written by this user", "mend its owner or permissions"
+    )
+
+
+def _space(root: Path) -> Finding:
+    try:
+        free = shutil.disk_usage(root).free
+    except OSError as error:
+        return Finding("space", "warning", f"cannot be told: {error.strerror}")
+    if free < LITTLE_SPACE:
+        return Finding("space", "warning", f"{size(free)} free", "make room before learning or rebuilding")
+    return Finding("space", "ok", f"{size(free)} free")
+
+
+def _configuration(location: Location) -> Finding:
+    path = Layout(location.root).config
+    try:
+        load(path)
+    except KbdbError as error:
+        return Finding("config", "error", error.message, error.hint)
+    return Finding("config", "ok", str(path) if path.is_file() else "no worker.toml: all defaults")
+
+
+def _contents(session: Session) -> Iterator[Finding]:
+    """What only opening the database can tell."""
+    try:
+        with session.open() as kb:
+            status = kb.status()
+    except DatabaseLockedError as error:
+        yield Finding("contents", "warning", error.message, error.hint)
+        return
+    except KbdbError as error:
+        yield Finding("contents", "error", error.message, error.hint)
+        return
+    held = f"{counted(status.sections, 'section')} in {counted(status.documents, 'document')}"
+    yield Finding("contents", "ok", f"{held}, generation {status.generation}")
+    if status.index.stale:
+        yield Finding("index", "warning", "stale: of another version or configuration", "kbdb rebuild makes it anew")
+    else:
+        yield Finding("index", "ok", f"current, {counted(status.index.segments, 'segment')}")
+    yield from (Finding("note", "warning", text) for text in status.warnings)

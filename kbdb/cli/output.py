@@ -1,0 +1,65 @@
+"""The only place where commands write: text, JSON and raw bytes to stdout, errors to stderr.
+
+Text is encoded here, so that no file name and no locale can make printing fail; a reader that went away
+(``kbdb list | head``) ends the output quietly and leaves the exit code alone.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any, TextIO
+
+from kbdb.cli.render.paper import Paper
+from kbdb.errors import KbdbError
+
+
+def write_text(text: str) -> None:
+    """Writes text for people; what the terminal's encoding lacks is written as a backslash escape."""
+    _write(sys.stdout, text.encode(sys.stdout.encoding or "utf-8", "backslashreplace"))
+
+
+def write_json(value: Mapping[str, Any]) -> None:
+    """Writes one JSON object and a newline, as UTF-8 whatever the locale; indented on a terminal.
+
+    A file name that is not UTF-8 keeps its lone surrogates as JSON's own ``\\udcXX`` escapes.
+    """
+    import json
+
+    text = json.dumps(value, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None)
+    _write(sys.stdout, text.encode("utf-8", "backslashreplace") + b"\n")
+
+
+def write_bytes(data: bytes) -> None:
+    """Writes bytes as they are."""
+    _write(sys.stdout, data)
+
+
+def write_error(error: KbdbError) -> None:
+    """Tells an error in one plain line on stderr, and what to do about it in a second."""
+    paper = Paper.for_stream(sys.stderr)
+    write_note(f"{paper.paint('error:', 'bad')} {paper.plain(error.message)}")
+    if error.hint:
+        write_note(f"{paper.paint('hint:', 'dim')} {paper.plain(error.hint)}")
+
+
+def write_note(line: str) -> None:
+    """Writes one line to stderr."""
+    _write(sys.stderr, f"{line}\n".encode(sys.stderr.encoding or "utf-8", "backslashreplace"))
+
+
+def _write(stream: TextIO, data: bytes) -> None:
+    try:
+        stream.flush()
+        stream.buffer.write(data)
+        stream.buffer.flush()
+    except BrokenPipeError:
+        _drop_output(stream)
+
+
+def _drop_output(stream: TextIO) -> None:
+    """Sends what still follows nowhere, so that neither it nor the interpreter's last flush fails again."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)

@@ -1,0 +1,104 @@
+"""What init, status, check, rebuild, gc, export and import say, for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from kbdb.cli.render.paper import Paper, columns, counted, joined, milliseconds, size
+from kbdb.model import CheckFault, CheckResult, DbStatus, ExportResult, GcResult, RebuildResult
+
+
+def draw_created(created: Mapping[str, str], paper: Paper) -> str:
+    """Where the new database is and what comes next."""
+    return joined([f"created {paper.plain(created['path'])}", paper.paint("next: kbdb learn PATH", "dim")])
+
+
+def draw_status(status: DbStatus, paper: Paper) -> str:
+    """A table of facts, then warnings."""
+    table = columns(paper, list(_facts(status)), (1,), ("dim", None))
+    return joined([*table, *(f"{paper.paint('note:', 'warn')} {paper.plain(text)}" for text in status.warnings)])
+
+
+def _facts(status: DbStatus) -> Iterator[tuple[str, str]]:
+    index = status.index
+    yield "database", status.path
+    yield "id", status.database
+    yield "generation", f"{status.generation:,}"
+    yield "documents", f"{status.documents:,}"
+    yield "sections", f"{status.sections:,}" + _in_brackets(f"{n:,} {state}" for state, n in status.states.items() if n)
+    yield "journal", size(status.journal_bytes)
+    yield "index", _stale(index.stale) + counted(index.segments, "segment")
+    yield "  terms", size(index.terms_idx_bytes)
+    yield "  positions", size(index.positions_idx_bytes)
+    yield "  corpus", size(index.corpus_dat_bytes)
+    yield "  references", size(index.references_idx_bytes)
+    if index.vectors_idx_bytes is not None:
+        yield "  vectors", size(index.vectors_idx_bytes)
+    yield "engine", f"{status.engine.implementation}, {size(status.engine.memory_bytes)} of memory"
+    for name, facts in (
+        ("daemon", status.daemon or {}),
+        ("embedding", status.embedding),
+        ("auto-capture", status.auto_capture),
+    ):
+        if facts:
+            yield name, ", ".join(f"{key} {value}" for key, value in facts.items())
+
+
+def _stale(stale: bool) -> str:
+    return "stale (kbdb rebuild), " if stale else ""
+
+
+def _in_brackets(parts: Iterable[str]) -> str:
+    text = ", ".join(parts)
+    return f" ({text})" if text else ""
+
+
+def draw_check(result: CheckResult, paper: Paper) -> str:
+    """Every fault with its code, place and remedy, then the verdict."""
+    lines = [*_faults(result.errors, "error", paper), *_faults(result.warnings, "warning", paper)]
+    seen = f"{counted(result.sections, 'section')} in {counted(result.documents, 'document')}"
+    verdict = paper.paint("ok", "good") if result.ok else paper.paint(counted(len(result.errors), "error"), "bad")
+    also = f", {counted(len(result.warnings), 'warning')}" if result.warnings else ""
+    return joined([*lines, f"{verdict}{also}: {seen} checked in {milliseconds(result.elapsed_ms)}"])
+
+
+def _faults(faults: tuple[CheckFault, ...], kind: str, paper: Paper) -> Iterator[str]:
+    for fault in faults:
+        label = paper.paint(f"{kind} {fault.code}:", "bad" if kind == "error" else "warn")
+        place = " ".join(part for part in (fault.path, fault.kbid and f"({fault.kbid})") if part)
+        yield f"{label} {paper.plain(fault.message)}"
+        if place:
+            yield f"  at:   {paper.plain(place)}"
+        if fault.hint:
+            yield f"  {paper.paint('hint:', 'dim')} {paper.plain(fault.hint)}"
+
+
+def draw_rebuilt(result: RebuildResult, paper: Paper) -> str:
+    """What the new index holds."""
+    del paper
+    vectors = f" and {counted(result.vectors, 'vector')}" if result.vectors else ""
+    return joined(
+        [f"index of {counted(result.sections, 'section')}{vectors} made anew in {milliseconds(result.elapsed_ms)}"]
+    )
+
+
+def draw_gc(result: GcResult, paper: Paper) -> str:
+    """What was or would be removed."""
+    verb = "would remove" if result.dry_run else "removed"
+    lines = [f"{verb} {counted(result.removed, 'section')}, {size(result.bytes_freed)}"]
+    return joined([*lines, *(paper.paint(f"  {kbid}", "dim") for kbid in result.kbids)])
+
+
+def draw_exported(result: ExportResult, paper: Paper) -> str:
+    """What was written, and where."""
+    return joined([f"exported {_contents(result)} to {paper.plain(result.path)}"])
+
+
+def draw_imported(result: ExportResult, paper: Paper) -> str:
+    """What was read, and from where."""
+    return joined([f"imported {_contents(result)} from {paper.plain(result.path)}"])
+
+
+def _contents(result: ExportResult) -> str:
+    held = f" ({result.suppressed:,} held back)" if result.suppressed else ""
+    return f"{counted(result.sections, 'section')} in {counted(result.documents, 'document')}{held}"

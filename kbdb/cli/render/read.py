@@ -1,0 +1,71 @@
+"""list and recall for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kbdb.cli.render.paper import Paper, Style, columns, counted, joined, visible
+from kbdb.model import ListItem, ListResult, RecallResult, RecallResults
+
+
+def draw_list(result: ListResult, paper: Paper) -> str:
+    """Aligned columns, ids first, and a closing line."""
+    if not result.items:
+        return joined([paper.paint("nothing listed" if not result.total else "no more to list", "dim")])
+    of_sections = any(item.kbid for item in result.items)
+    table = _sections(result.items, paper) if of_sections else _documents(result.items, paper)
+    first, last = result.offset + 1, result.offset + len(result.items)
+    return joined([*table, paper.paint(f"{first:,}-{last:,} of {result.total:,}", "dim")])
+
+
+def _documents(items: tuple[ListItem, ...], paper: Paper) -> list[str]:
+    rows = [
+        (item.docid, item.title, item.source, str(item.sections), item.state, " ".join(item.tags), item.updated[:10])
+        for item in items
+    ]
+    head = ("DOCID", "TITLE", "SOURCE", "SECTIONS", "STATE", "TAGS", "UPDATED")
+    styles: tuple[Style | None, ...] = ("strong", None, "good", None, None, "dim", "dim")
+    return columns(paper, [head, *rows], (1, 2, 5), styles)
+
+
+def _sections(items: tuple[ListItem, ...], paper: Paper) -> list[str]:
+    rows = [(item.kbid, item.title, item.source, item.section_type, item.state, " ".join(item.tags)) for item in items]
+    head = ("KBID", "TITLE", "SOURCE", "KIND", "STATE", "TAGS")
+    styles: tuple[Style | None, ...] = ("strong", None, "good", None, None, "dim")
+    return columns(paper, [head, *rows], (1, 2, 5), styles)
+
+
+def draw_recall(answer: RecallResults, paper: Paper) -> str:
+    """Each section under a rule with its surroundings, then what was left out."""
+    lines: list[str] = []
+    for result in answer.results:
+        lines += [*_recalled(result, paper), ""]
+    if answer.omitted:
+        lines.append(
+            f"{paper.paint('note:', 'warn')} {counted(answer.omitted, 'section')} left out to stay in --max-tokens"
+        )
+    lines += [f"{paper.paint('unknown:', 'bad')} {paper.plain(kbid)}" for kbid in answer.missing]
+    return joined(lines)
+
+
+def _recalled(result: RecallResult, paper: Paper) -> Iterator[str]:
+    known = result.metadata
+    yield paper.paint(paper.cut(result.title or "(untitled)", paper.width), "strong")
+    facts = [result.kbid, known.state, known.type, *(f"#{tag}" for tag in known.tags)]
+    yield paper.paint(paper.cut("  ".join(facts), paper.width), "dim")
+    yield ""
+    yield from visible(result.content).rstrip().split("\n")
+    if result.truncated:
+        yield paper.paint("[cut to stay in --max-tokens]", "warn")
+    around = [
+        *(
+            ("links to", f"{link.title or link.target}  {link.kbid or link.docid or '(not stored)'}")
+            for link in result.references
+        ),
+        *(("linked from", f"{link.title}  {link.kbid}") for link in result.back_references),
+        *(("beside", f"{link.title}  {link.kbid}") for link in result.siblings),
+        *(("document", docid) for docid in result.documents),
+    ]
+    if around:
+        yield ""
+        yield from columns(paper, around, (1,), ("dim", None))

@@ -1,0 +1,128 @@
+"""Search results for people: rank, title, place, score, snippet with the words found, kbid."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from kbdb.cli.render.paper import Paper, Style, cells, columns, counted, joined, milliseconds, visible
+from kbdb.model import ExplainShare, PagedSearchResult, SearchHit
+
+INDENT = 4
+_FIT = {
+    "all": "the best has all words",
+    "most": "the best has most of the words",
+    "any": "the best has some of the words",
+    "synonym": "found by synonyms",
+    "near": "found by near spellings",
+    "none": "none of the words is in the database",
+}
+_MARKED = re.compile(r"\*\*(.+?)\*\*", re.DOTALL)
+"""What ``kbdb.query.snippet`` puts its ``MARKS`` around."""
+
+
+def draw_search(result: PagedSearchResult, paper: Paper) -> str:
+    """The whole answer: notes, hits, what could not be read, and a closing line."""
+    lines = [f"{paper.paint('note:', 'warn')} {paper.plain(warning)}" for warning in result.warnings]
+    if lines:
+        lines.append("")
+    for rank, hit in enumerate(result.hits, start=result.offset + 1):
+        lines += [*_hit(hit, rank, paper), ""]
+    lines += [
+        f"{paper.paint('unreadable:', 'bad')} {paper.plain(fault.kbid)}  {paper.plain(fault.message)}"
+        for fault in result.unreadable
+    ]
+    lines.append(paper.paint(_closing(result), "dim"))
+    return joined(lines)
+
+
+def _hit(hit: SearchHit, rank: int, paper: Paper) -> Iterator[str]:
+    number, score = f"{rank:>2}  ", f"{hit.score:.3f}"
+    room = None if paper.width is None else paper.width - cells(number) - cells(score) - 2
+    title = paper.cut(hit.title or "(untitled)", room)
+    gap = " " * (2 if room is None else room - cells(title) + 2)
+    yield f"{paper.paint(number, 'dim')}{paper.paint(title, 'strong')}{gap}{paper.paint(score, 'dim')}"
+    yield " " * INDENT + paper.paint(paper.cut(_place(hit), _beside(paper)), "good")
+    if hit.content is not None:
+        yield from (" " * INDENT + line for line in visible(hit.content).rstrip().split("\n"))
+    elif hit.snippet:
+        yield from marked_text(hit.snippet, INDENT, paper)
+    if hit.explain is not None:
+        yield from _explanation(hit.explain, hit.score, paper)
+    tags = "".join(f" #{tag}" for tag in hit.tags)
+    yield " " * INDENT + paper.paint(paper.plain(hit.kbid + tags), "dim")
+
+
+def _place(hit: SearchHit) -> str:
+    place = f"{hit.source or hit.docid}:{hit.line}"
+    return " > ".join((*hit.heading_path, place)) if hit.heading_path else place
+
+
+def marked_text(text: str, indent: int, paper: Paper) -> Iterator[str]:
+    """Running text with ``**marked**`` words, wrapped; the marks become colour where there is colour."""
+    text = paper.plain(text)
+    spans: list[tuple[int, int]] = []
+    if paper.colour:
+        plain = ""
+        last = 0
+        for found in _MARKED.finditer(text):
+            plain += text[last : found.start()]
+            spans.append((len(plain), len(plain) + len(found[1])))
+            plain += found[1]
+            last = found.end()
+        text = plain + text[last:]
+    for start, end in paper.wrapped(text, indent):
+        yield " " * indent + _painted(text, start, end, spans, paper)
+
+
+def _painted(text: str, start: int, end: int, spans: list[tuple[int, int]], paper: Paper) -> str:
+    """The slice of the text with those parts of it painted that lie in a span."""
+    line, at = "", start
+    for first, last in spans:
+        low, high = max(first, at), min(last, end)
+        if low < high:
+            line += text[at:low] + paper.paint(text[low:high], "match")
+            at = high
+    return line + text[at:end]
+
+
+def _explanation(shares: tuple[ExplainShare, ...], score: float, paper: Paper) -> Iterator[str]:
+    if not shares:
+        return
+    head = ("share", "word", "term", "weight", "idf", "saturation", "found in")
+    rows = [head] + [
+        (
+            f"{share.value:.6f}",
+            share.clause,
+            share.term,
+            f"{share.weight:g}",
+            f"{share.idf:.4f}",
+            f"{share.saturation:.4f}",
+            " ".join(f"{field}:{count}" for field, count in share.frequencies.items() if count),
+        )
+        for share in shares
+    ]
+    styles: tuple[Style | None, ...] = (None,) * len(head)
+    inner = Paper(None if paper.width is None else paper.width - INDENT, paper.colour)
+    table = columns(inner, rows, (1, 2, 6), styles)
+    yield " " * INDENT + paper.paint(table[0], "dim")
+    yield from (" " * INDENT + line for line in table[1:])
+    yield " " * INDENT + f"{score:.6f}  score"
+
+
+def _closing(result: PagedSearchResult) -> str:
+    times = f"{result.search_mode}, {milliseconds(result.engine_ms)} engine, {milliseconds(result.elapsed_ms)} in all"
+    hidden = f"; {result.hidden:,} more held back (superseded, forgotten or expired)" if result.hidden else ""
+    if not result.hits:
+        if result.total:
+            return (
+                f"No more: {counted(result.total, 'section')} found, and the page begins after {result.offset}{hidden}"
+            )
+        return f"Nothing found{hidden} ({times})"
+    first, last = result.offset + 1, result.offset + len(result.hits)
+    total = f"{result.total:,}" if result.total_is_exact else f"{result.total:,} or more"
+    return f"{first}-{last} of {total}, {_FIT[result.match]}{hidden} ({times})"
+
+
+def _beside(paper: Paper) -> int | None:
+    return None if paper.width is None else paper.width - INDENT

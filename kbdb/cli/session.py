@@ -1,0 +1,78 @@
+"""What every command shares: which database is meant, whether the answer is JSON, opening and answering."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+
+from kbdb.cli.output import write_json, write_text
+from kbdb.cli.render.paper import Paper
+from kbdb.errors import NotADatabaseError, UsageError
+from kbdb.paths import Location, locate
+
+if TYPE_CHECKING:
+    from kbdb.knowledge import KnowledgeBase
+
+Value = TypeVar("Value")
+
+Db = Annotated[
+    str | None,
+    typer.Option("--db", metavar="PATH", help="The folder that holds .kbdb, or .kbdb itself.", show_default=False),
+]
+Json = Annotated[bool, typer.Option("--json", help="Answer with one JSON object.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One command's surroundings.
+
+    Attributes:
+        db: the value of ``--db``, None when not given.
+        as_json: whether ``--json`` was.
+    """
+
+    db: str | None = None
+    as_json: bool = False
+
+    @classmethod
+    def of(cls, context: typer.Context, db: str | None, as_json: bool) -> Session:
+        """Unites the options given after the command with those before it."""
+        before = context.find_object(Session) or Session()
+        chosen = before.db if db is None else db
+        if chosen == "":
+            raise UsageError("--db is empty", "name the folder that holds .kbdb")
+        return cls(chosen, as_json or before.as_json)
+
+    def locate(self) -> Location:
+        """The database that is meant; it need not exist."""
+        return locate(self.db)
+
+    def open(self) -> KnowledgeBase:
+        """Opens the database that is meant.
+
+        Raises:
+            NotADatabaseError: there is none; says why it was looked for there.
+        """
+        location = self.locate()
+        if not location.exists:
+            raise NotADatabaseError(
+                f"no database at {location.root} ({location.reason})",
+                "kbdb init creates one in the current folder; --db PATH or $KBDB_DB names another place",
+            )
+        import kbdb
+
+        return kbdb.open(location.root)
+
+    def answer(
+        self, value: Value, as_object: Callable[[Value], dict[str, Any]], draw: Callable[[Value, Paper], str]
+    ) -> None:
+        """Writes a result to stdout, as JSON or drawn for people."""
+        import sys
+
+        if self.as_json:
+            write_json(as_object(value))
+        else:
+            write_text(draw(value, Paper.for_stream(sys.stdout)))

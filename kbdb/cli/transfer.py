@@ -1,0 +1,45 @@
+"""``export`` and ``import``: a database's truth as plain files, out and in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kbdb.cli.exits import Exit
+from kbdb.cli.render.admin import draw_exported, draw_imported
+from kbdb.cli.session import Db, Json, Session
+from kbdb.model import as_json
+
+
+def export(
+    context: typer.Context,
+    path: Annotated[Path, typer.Argument(metavar="[PATH]", help="Folder to write.")] = Path("kbdb-export"),
+    db: Db = None,
+    as_json_: Json = False,
+) -> int:
+    """Write sections, documents and events to a folder.
+
+    A list of hashes goes with them; indexes do not.
+    """
+    session = Session.of(context, db, as_json_)
+    with session.open() as kb:
+        session.answer(kb.export(path), as_json, draw_exported)
+    return Exit.DONE
+
+
+def import_(
+    context: typer.Context,
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="Folder that export wrote.", show_default=False)],
+    db: Db = None,
+    as_json_: Json = False,
+) -> int:
+    """Add what an export holds.
+
+    All hashes are verified before anything is written.
+    """
+    session = Session.of(context, db, as_json_)
+    with session.open() as kb:
+        session.answer(kb.import_(path), as_json, draw_imported)
+    return Exit.DONE

@@ -1,0 +1,58 @@
+"""docs/cli.md and docs/configuration.md say what the program says."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from kbdb.cli.app import app
+from kbdb.config import SETTINGS
+
+ROOT = Path(__file__).resolve().parents[2]
+REFERENCE = runpy.run_path(str(ROOT / "tools" / "generate_cli_reference.py"))
+PAGES: dict[Path, str] = REFERENCE["pages"]()
+
+
+def commands(command: Any, path: str) -> list[tuple[str, Any]]:
+    """Every command with its full name."""
+    found = [(path, command)]
+    for name, child in getattr(command, "commands", {}).items():
+        found += commands(child, f"{path} {name}")
+    return found
+
+
+COMMANDS = commands(typer.main.get_command(app), "kbdb")
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_a_generated_page_is_current(path: Path) -> None:
+    assert path.read_text(encoding="utf-8") == PAGES[path], "run tools/generate_cli_reference.py"
+
+
+@pytest.mark.parametrize(("name", "command"), COMMANDS, ids=[name for name, _ in COMMANDS])
+def test_every_command_and_option_stands_in_the_reference_and_is_explained(name: str, command: Any) -> None:
+    page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+    section = page.split(f"## {name}\n", 1)[1].split("\n## ", 1)[0]
+    assert command.help or name == "kbdb db"
+    for parameter in command.params:
+        assert parameter.help
+        if parameter.param_type_name == "option":
+            assert all(option in section for option in parameter.opts)
+
+
+def test_every_setting_stands_in_the_reference() -> None:
+    page = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
+    assert [setting.key for setting in SETTINGS if f"`{setting.key}`" not in page] == []
+
+
+def test_every_command_takes_db_and_json() -> None:
+    lacking = [
+        name
+        for name, command in COMMANDS
+        if name != "kbdb db" and not {"--db", "--json"} <= {option for p in command.params for option in p.opts}
+    ]
+    assert lacking == []

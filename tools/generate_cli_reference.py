@@ -1,0 +1,118 @@
+"""Writes docs/cli.md and docs/configuration.md from the command line's own --help and the table of settings.
+
+Run it after changing a command, an option, a result or a setting; tests/docs fails while a page is behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from kbdb import model
+from kbdb.cli.app import app
+from kbdb.config import SETTINGS, toml_value
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+WIDTH = 90
+
+CLI_HEAD = """\
+# Commands
+
+Generated from `--help` by `tools/generate_cli_reference.py`; do not edit.
+
+**Which database.** `--db PATH` names the folder that holds `.kbdb`, or `.kbdb` itself; else `$KBDB_DB` does; else the
+nearest `.kbdb` in the current folder or above it is meant, else `~/.local/share/kbdb`. Only `init` creates one: in the
+current folder, unless `--db` or `$KBDB_DB` names another place. `kbdb where` tells which is meant and why.
+
+**Answers.** Results go to stdout; progress (on a terminal only), notes and errors to stderr. With `--json` there is
+exactly one JSON object on stdout, also for errors: `{"error": {"code": …, "message": …, "hint": …}}`. Colour is used
+on terminals only, and never when `NO_COLOR` is set.
+
+**Exit codes.** 0 done, 1 failed, 2 wrong usage, 3 nothing found, 4 partly done, 130 interrupted.
+
+**Completion.** `kbdb --install-completion` sets it up for bash, zsh, fish and PowerShell.
+"""
+
+CONFIGURATION_HEAD = """\
+# Configuration
+
+Generated from `kbdb/config.py` by `tools/generate_cli_reference.py`; do not edit.
+
+Settings stand in `.kbdb/worker.toml`. A missing file or key means the default; an unknown key or a value that is not
+allowed is an error that names it. `kbdb config` shows each value in force and the line it came from. A number for `b`
+in `[search]` stands for all fields.
+"""
+
+RESULTS: dict[str, tuple[type[Any], ...]] = {
+    "kbdb learn": (model.AddSectionResult, model.LearnedDocument, model.NearDuplicate, model.Suppressed),
+    "kbdb search": (model.PagedSearchResult, model.SearchHit, model.ExplainShare, model.Unreadable),
+    "kbdb recall": (model.RecallResults, model.RecallResult, model.Metadata, model.Reference, model.SectionRef),
+    "kbdb retrieve": (model.SectionView, model.SectionPlace, model.DocumentView, model.Manifest, model.Placement),
+    "kbdb list": (model.ListResult, model.ListItem),
+    "kbdb unlearn": (model.RemoveSectionResult, model.Receipt),
+    "kbdb restore": (model.RestoreResult,),
+    "kbdb status": (model.DbStatus, model.IndexStatus, model.EngineStatus),
+    "kbdb check": (model.CheckResult, model.CheckFault),
+    "kbdb rebuild": (model.RebuildResult,),
+    "kbdb gc": (model.GcResult,),
+    "kbdb export": (model.ExportResult,),
+    "kbdb import": (model.ExportResult,),
+}
+"""What the commands answer with ``--json``: the object, then those inside it."""
+
+
+def pages() -> dict[Path, str]:
+    """The text of each generated page."""
+    return {DOCS / "cli.md": cli_page(), DOCS / "configuration.md": configuration_page()}
+
+
+def cli_page() -> str:
+    """Every command's help, and the keys of its JSON."""
+    parts = [CLI_HEAD]
+    for path, text in helps():
+        parts.append(f"## {path}\n\n```text\n{text}\n```\n")
+        if path in RESULTS:
+            parts.append("Keys of `--json`:\n\n" + "".join(map(_keys, RESULTS[path])))
+    return "\n".join(parts)
+
+
+def configuration_page() -> str:
+    """A table of all settings."""
+    rows = [
+        f"| `{setting.key}` | `{toml_value(setting.default)}` | {setting.allowed} | {setting.meaning} |"
+        for setting in SETTINGS
+    ]
+    return "\n".join(
+        [CONFIGURATION_HEAD, "| key | default | allowed | meaning |", "| --- | --- | --- | --- |", *rows, ""]
+    )
+
+
+def helps() -> Iterator[tuple[str, str]]:
+    """Each command's full name and help, in the order help lists them."""
+    root = typer.main.get_command(app)
+    yield from _helps(root, root.make_context("kbdb", [], resilient_parsing=True, terminal_width=WIDTH))
+
+
+def _helps(command: Any, context: Any) -> Iterator[tuple[str, str]]:
+    yield context.command_path, context.get_help().strip()
+    for name, child in getattr(command, "commands", {}).items():
+        yield from _helps(child, child.make_context(name, [], parent=context, resilient_parsing=True))
+
+
+def _keys(result: type[Any]) -> str:
+    return f"- `{result.__name__}`: " + ", ".join(f"`{field.name}`" for field in fields(result)) + "\n"
+
+
+def main() -> None:
+    """Writes the pages."""
+    for path, text in pages().items():
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    main()
