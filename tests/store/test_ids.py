@@ -51,7 +51,8 @@ def test_kbids_sort_like_their_bytes(a: bytes, b: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "0" * 25, "0" * 27, "0" * 25 + "1", "A" * 26, "i" + "0" * 25, "0" * 25 + "\n", "0" * 26 + "\n", "é" * 26]
+    "text",
+    ["", "0" * 25, "0" * 27, "0" * 25 + "1", "A" * 26, "i" + "0" * 25, "0" * 25 + "\n", "0" * 26 + "\n", "é" * 26],
 )
 def test_anything_but_the_one_spelling_is_no_kbid(text: str) -> None:
     assert not is_kbid(text)
@@ -103,7 +104,9 @@ def test_a_users_docid_may_be_any_that_fits_the_pattern(text: str) -> None:
     assert check_docid(text) == text
 
 
-@pytest.mark.parametrize("text", ["", "-a", "A", "a.b", "a b", "a/b", "..", "é", "a\n", "a" * 81, "con", "nul", "com1", "lpt9"])
+@pytest.mark.parametrize(
+    "text", ["", "-a", "A", "a.b", "a b", "a/b", "..", "é", "a\n", "a" * 81, "con", "nul", "com1", "lpt9"]
+)
 def test_a_docid_that_some_file_system_could_not_hold_is_refused(text: str) -> None:
     with pytest.raises(InvalidIdError) as caught:
         check_docid(text)

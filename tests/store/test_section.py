@@ -14,7 +14,7 @@ from kbdb.model import Section
 from kbdb.store.section import decode_section, encode_section, kbid_of, make_section
 
 PATH = "sections/ab/x.sec"
-SECTION = make_section("default", "text/markdown", 'Say "hello"', b"# Say \"hello\"\r\n\r\n+++\nbody\xc3\xa9")
+SECTION = make_section("default", "text/markdown", 'Say "hello"', b'# Say "hello"\r\n\r\n+++\nbody\xc3\xa9')
 
 GOLDEN = (
     b"+++\n"
@@ -111,7 +111,11 @@ def test_what_could_not_be_read_again_is_not_made(section_type: str, type: str, 
         (b'title = "Say \\"hello\\""', b"title = 5", "header: title is not a string"),
         (b'kbid = "', b'kbid = "z', "expected a kbid"),
         (b'sha256 = "', b'sha256 = "G', "expected 64 hex digits"),
-        (b'type = "text/markdown"\n', b"", "header: keys are format, kbid, section_type, title, sha256; expected format"),
+        (
+            b'type = "text/markdown"\n',
+            b"",
+            "header: keys are format, kbid, section_type, title, sha256; expected format",
+        ),
         (b"format = 1\n", b"format = 1\nextra = 1\n", "header: keys are format, extra, kbid"),
         (b"body", b"bodY", "content from offset"),
         (b"body", b"body!", "content from offset"),
@@ -143,7 +147,7 @@ def test_text_that_is_not_utf8_is_corrupt_even_under_the_right_hash() -> None:
 
 def test_a_section_under_another_kbid_is_corrupt() -> None:
     forged = replace(SECTION, kbid="0" * 26)
-    with pytest.raises(CorruptError, match="header says kbid 0{26}, but these bytes have"):
+    with pytest.raises(CorruptError, match=r"header says kbid 0{26}, but these bytes have"):
         decode_section(encode_section(forged), PATH)
 
 

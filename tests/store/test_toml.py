@@ -58,6 +58,14 @@ keys = st.text("abcXYZ019_-", min_size=1, max_size=6)
 tables = st.dictionaries(keys, values, max_size=4)
 documents = st.dictionaries(keys, values | tables | st.lists(tables, min_size=1, max_size=3), max_size=6)
 
+# fmt: off
+PIECES = [
+    b'"', b"\\", b"\n", b"\n\n", b"[a]", b"[[a]]", b"]", b", ", b" = ", b"a", b"b = 1\n", b"0", b"-", b"9" * 19,
+    b"\xc3", b"\xc3\xa9", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\\u001F", b"\\u001f", b"\\u0041", b"\\n",
+    b"true", b"\r", b"\t", b" ", b"\x7f", b"\x00", b'c = "', b"d = [", b"#",
+]
+# fmt: on
+
 
 @pytest.fixture(params=ENGINES, scope="module")
 def scan(request: pytest.FixtureRequest) -> Any:
@@ -73,7 +81,7 @@ def test_reads_what_it_writes(scan: Any) -> None:
 
 
 def test_keys_keep_the_order_of_the_text(scan: Any) -> None:
-    assert list(scan(b'b = 1\na = 2\n\n[c]\n\n[b2]\n')) == ["b", "a", "c", "b2"]
+    assert list(scan(b"b = 1\na = 2\n\n[c]\n\n[b2]\n")) == ["b", "a", "c", "b2"]
 
 
 def test_nothing_is_a_text_without_values(scan: Any) -> None:
@@ -99,16 +107,7 @@ def test_a_mutated_text_is_refused_or_canonical(
     _check(bytes(text))
 
 
-@given(
-    st.lists(
-        st.sampled_from(
-            [b'"', b"\\", b"\n", b"\n\n", b"[a]", b"[[a]]", b"]", b", ", b" = ", b"a", b"b = 1\n", b"0", b"-", b"9" * 19]
-            + [b"\xc3", b"\xc3\xa9", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\\u001F", b"\\u001f", b"\\u0041", b"\\n"]
-            + [b"true", b"\r", b"\t", b" ", b"\x7f", b"\x00", b'c = "', b"d = [", b"#"]
-        ),
-        max_size=14,
-    ).map(b"".join)
-)
+@given(st.lists(st.sampled_from(PIECES), max_size=14).map(b"".join))
 def test_a_text_of_hostile_pieces_is_refused_or_canonical(text: bytes) -> None:
     _check(text)
 
@@ -162,7 +161,7 @@ TABLE_TWICE = "expected another name: this table is there already, or its [[item
         (b"a = 1\n\n", f"line 2: {BLANK}"),
         (b"a = 1\n[t]\n", "line 2: expected a blank line before the table header"),
         (b"# comment\n", f"line 1: {KEY}"),
-        (b' a = 1\n', f"line 1: {KEY}"),
+        (b" a = 1\n", f"line 1: {KEY}"),
         (b'"a" = 1\n', f"line 1: {KEY}"),
         (b"\xef\xbb\xbfa = 1\n", f"line 1: {KEY}"),
         (b"[]\n", f"line 1: {TABLE}"),
@@ -222,7 +221,10 @@ TABLE_TWICE = "expected another name: this table is there already, or its [[item
         (b"[[a]]\n\n[b]\n\n[[a]]\n", f"line 5: {TABLE_TWICE}"),
         (b"".join(b"k%d = 1\n" % i for i in range(65)), "line 65: expected at most 64 keys in one table"),
         (b"[t]\n" + b"".join(b"k%d = 1\n" % i for i in range(65)), "line 66: expected at most 64 keys in one table"),
-        (b"[t0]\n" + b"".join(b"\n[t%d]\n" % i for i in range(1, 65)), "line 129: expected at most 64 keys in one table"),
+        (
+            b"[t0]\n" + b"".join(b"\n[t%d]\n" % i for i in range(1, 65)),
+            "line 129: expected at most 64 keys in one table",
+        ),
     ],
 )
 def test_says_the_line_and_what_was_expected(scan: Any, text: bytes, message: str) -> None:
