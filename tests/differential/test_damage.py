@@ -1,0 +1,167 @@
+"""Damaged files: every byte flipped, every length cut, structures made wrong under right checksums; never a wrong answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from engines import (
+    FINGERPRINT,
+    NAMES,
+    REFERENCE,
+    Index,
+    build,
+    each_engine,
+    entry,
+    file_variants,
+    kbid,
+    needs_compiled,
+    outcome,
+    toy_stem,
+)
+from hypothesis import given
+from hypothesis import strategies as st
+from seal import resealed
+
+from kbdb.errors import CorruptError, StaleIndexError
+from kbdb.index.api import EngineModule, Searcher, Segment
+from kbdb.plan import Alternative, Clause, Plan, SegmentFiles
+
+SMALL = build(
+    REFERENCE,
+    [
+        entry(1, "Runs", "run running the cat", "", "t", "top", filters=["tag:x"], references=["doc:a"], stored=b"one"),
+        entry(2, "cat", "the the cats", filters=["tag:x", "tag:y"], references=["kbid:0"], stored=b"second"),
+        entry(3, "", "日本語 x", listed=False),
+    ],
+    removed=[kbid(9)],
+)
+
+QUERY = Plan(
+    (
+        Clause("cat", (Alternative(("cat",)), Alternative(("run",), 0.5))),
+        Clause("the cat", (Alternative(("the", "cat")),)),
+        Clause("x", (Alternative(("x",)),), field=1),
+    )
+)
+
+OF_SEGMENT: dict[str, Callable[[Segment], object]] = {
+    "kbids": lambda segment: [segment.kbid(i) for i in range(3)],
+    "find": lambda segment: [segment.find(kbid(i)) for i in range(5)],
+    "stored": lambda segment: [segment.stored(i) for i in range(3)],
+    "lengths": lambda segment: [(segment.lengths(i), segment.distinct(i)) for i in range(3)],
+    "flags": lambda segment: (segment.listed(), segment.removed()),
+    "filters": lambda segment: (segment.filter_keys(""), segment.filter("tag:x"), segment.filter("tag:z")),
+    "references": lambda segment: (segment.reference_keys("d"), segment.references("doc:a"), segment.references("kbid:0")),
+}
+
+OF_SEARCHER: dict[str, Callable[[Searcher], object]] = {
+    "counts": lambda over: (over.sections, over.totals),
+    "df": lambda over: (over.df("cat"), over.df("the"), over.df("nowhere")),
+    "words": lambda over: (over.word_df("cats"), over.words_with_prefix("", 99)),
+    "near": lambda over: (over.words_near("cat", 2, 9), over.words_containing("a", 9)),
+    "search": lambda over: over.search(QUERY, 10),
+    "explain": lambda over: [over.explain(QUERY, 0, i) for i in range(3)],
+    "similar": lambda over: over.similar(["the", "cat", "run"], 0.1, 9),
+}
+
+
+def merged(engine: EngineModule, segment: Segment) -> SegmentFiles:
+    builder = engine.Builder(FINGERPRINT)
+    builder.merge(segment, b"\7")
+    builder.remove(kbid(9))
+    return builder.finish(toy_stem)
+
+
+def answers(engine: EngineModule, files: SegmentFiles) -> dict[str, object]:
+    """The outcome of each question, asked of a segment opened for it alone."""
+
+    def opened() -> Segment:
+        return engine.Segment(
+            files.terms, files.positions, files.corpus, files.references, fingerprint=FINGERPRINT, name="dir"
+        )
+
+    if isinstance(refused := outcome(opened), tuple):
+        return {"open": refused}
+    index = Index(((files, frozenset({0, 1, 2})),))
+    said: dict[str, object] = {name: outcome(lambda ask=ask: ask(opened())) for name, ask in OF_SEGMENT.items()}  # type: ignore[misc]
+    said |= {name: outcome(lambda ask=ask: ask(index.open(engine)[1])) for name, ask in OF_SEARCHER.items()}  # type: ignore[misc]
+    said["merge"] = outcome(lambda: merged(engine, opened()))
+    said["verify"] = outcome(lambda: opened().verify())
+    return said
+
+
+NAMED_ERRORS = ((CorruptError, ""), (StaleIndexError, ""))
+
+
+def check_never_wrong(engine: EngineModule, files: SegmentFiles, right: dict[str, object]) -> None:
+    said = answers(engine, files)
+    for question, answer in said.items():
+        assert answer in NAMED_ERRORS or (question in right and answer == right[question]), question
+    assert "open" in said or said["verify"] in NAMED_ERRORS
+
+
+@each_engine
+def test_the_undamaged_segment_answers(engine: EngineModule) -> None:
+    right = answers(engine, SMALL)
+    assert not [question for question, answer in right.items() if answer in NAMED_ERRORS]
+    assert SMALL == right["merge"]
+
+
+@each_engine
+@pytest.mark.parametrize("flip", [0x01, 0x80, 0xFF])
+@pytest.mark.parametrize("name", NAMES)
+def test_every_byte_flipped(engine: EngineModule, name: str, flip: int) -> None:
+    right = answers(engine, SMALL)
+    for at in range(len(getattr(SMALL, name))):
+        damaged = file_variants(SMALL, name, lambda data: data[:at] + bytes([data[at] ^ flip]) + data[at + 1 :])  # noqa: B023
+        check_never_wrong(engine, damaged, right)
+
+
+@each_engine
+@pytest.mark.parametrize("name", NAMES)
+def test_every_length_cut(engine: EngineModule, name: str) -> None:
+    for length in range(len(getattr(SMALL, name))):
+        said = answers(engine, file_variants(SMALL, name, lambda data: data[:length]))  # noqa: B023
+        assert {"open": (CorruptError, "")} == said
+
+
+@each_engine
+@pytest.mark.parametrize("name", NAMES)
+def test_files_of_another_segment_are_noticed(engine: EngineModule, name: str) -> None:
+    other = build(REFERENCE, [entry(i, "other") for i in range(3)])
+    assert {"open": (CorruptError, "")} == answers(engine, file_variants(SMALL, name, lambda _: getattr(other, name)))
+
+
+@each_engine
+@pytest.mark.parametrize("name", NAMES)
+def test_errors_name_the_file(engine: EngineModule, name: str) -> None:
+    damaged = file_variants(SMALL, name, lambda data: data[:-1] + bytes([data[-1] ^ 1]))
+    with pytest.raises(CorruptError, match=r"dir/(terms|positions|references)\.idx|dir/corpus\.dat") as caught:
+        engine.Segment(
+            damaged.terms, damaged.positions, damaged.corpus, damaged.references, fingerprint=FINGERPRINT, name="dir"
+        ).verify()
+    assert name in caught.value.message
+
+
+mutations = st.lists(
+    st.tuples(st.sampled_from(NAMES), st.integers(0, 10**6), st.integers(1, 255)), min_size=1, max_size=3
+)
+
+
+@needs_compiled
+@given(mutations)
+def test_wrong_structures_under_right_checksums_are_errors_or_answered_alike(changes: list[tuple[str, int, int]]) -> None:
+    files = resealed(SMALL, changes)
+    said = [answers(engine, files) for engine in (REFERENCE, _compiled())]
+    for question in said[0].keys() & said[1].keys():
+        first, second = (one[question] for one in said)
+        assert first == second or first in NAMED_ERRORS or second in NAMED_ERRORS, question
+    assert said[0].get("verify", "refused") == said[1].get("verify", "refused")
+
+
+def _compiled() -> EngineModule:
+    from engines import COMPILED
+
+    assert COMPILED is not None
+    return COMPILED

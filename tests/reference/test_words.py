@@ -1,0 +1,23 @@
+"""Edit distances known from the literature."""
+
+import pytest
+
+from kbdb.reference.words import words_distance
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "distance"),
+    [
+        ("", "", 0),
+        ("", "abc", 3),
+        ("kitten", "sitting", 3),
+        ("ca", "ac", 1),
+        ("ca", "abc", 3),
+        ("databse", "database", 1),
+        ("teh", "the", 1),
+        ("日本語", "日語", 1),
+        ("straße", "strasse", 2),
+    ],
+)
+def test_distance(left: str, right: str, distance: int) -> None:
+    assert distance == words_distance(left, right) == words_distance(right, left)
