@@ -1,0 +1,1 @@
+"""Sources in, documents out: pure functions over bytes and text, and the walk over folders; no store."""

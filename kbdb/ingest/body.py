@@ -1,0 +1,42 @@
+"""The text of a section that is indexed as its body, and the anchors that lead to it: both follow from its heading."""
+
+from __future__ import annotations
+
+from kbdb.ingest.blocks import scan
+from kbdb.ingest.inline import plain_text
+from kbdb.ingest.lines import BLANK, Lines, split_lines
+from kbdb.ingest.markdown import without_attributes
+from kbdb.ingest.media import MARKDOWN
+
+
+def body_of(content: str, title: str, type: str) -> str:
+    """``content`` without its heading line or lines, if it is Markdown that starts with a heading saying ``title``.
+
+    A heading that says something else (cut short as a title, or another title given) is kept: its words would be lost.
+    """
+    heading = leading_heading(content) if type.startswith(MARKDOWN) else None
+    if heading is None:
+        return content
+    markup, end = heading
+    return content[end:].lstrip(BLANK) if plain_text(without_attributes(markup)[0]) in ("", title) else content
+
+
+def leading_heading(content: str) -> tuple[str, int] | None:
+    """The text, markup and all, of the heading that a section's content starts with, and the offset after it."""
+    if content[:4].lstrip(" ")[:1] == "#":
+        line = split_lines(content[: min(_first_line_end(content) + 2, len(content))])
+        lines = Lines(line.texts[:1], line.starts[:2], 0)
+    elif "\n=" in content or "\n-" in content or "\r" in content or "\n " in content:
+        lines = split_lines(content)
+    else:
+        return None
+    blank = next((index for index, line in enumerate(lines.texts) if not line.strip(BLANK)), len(lines.texts))
+    headings = scan(lines.texts[:blank]).headings
+    if not headings or headings[0].line:
+        return None
+    return headings[0].text, lines.starts[headings[0].end]
+
+
+def _first_line_end(content: str) -> int:
+    ends = [end for mark in "\r\n" if (end := content.find(mark)) != -1]
+    return min(ends, default=len(content))
