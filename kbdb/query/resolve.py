@@ -1,0 +1,382 @@
+"""Turns a parsed query into the plan that an engine executes, in terms of what a store knows.
+
+Below it: ``words`` (what is one word), ``expand`` (what stands for a word). Its ``Resolved`` is what ``verdict``,
+``snippet`` and ``explain`` read a hit with.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Container, Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from kbdb.plan import MAX_CLAUSES, Alternative, Clause, Plan
+from kbdb.query.expand import (
+    COMPLETION_LIMIT,
+    Expansion,
+    Lexicon,
+    Origin,
+    Vocabulary,
+    complete_character,
+    complete_prefix,
+    find_near,
+    find_synonyms,
+)
+from kbdb.query.parser import TITLE, Filter, ParsedQuery, Term
+from kbdb.query.synonyms import Synonyms
+from kbdb.query.words import Tokenise, Word, is_single, words_of
+
+Kind = Literal["should", "must", "must_not"]
+
+
+@dataclass(frozen=True, slots=True)
+class ClauseNote:
+    """What the query layer remembers of a clause.
+
+    Attributes:
+        origin: whether it searches the query's own word, synonyms or near spellings.
+        idf: what the word weighs in the query; that of df 0 for one the store does not know.
+        value: what matching the clause counts of it.
+        found: for each alternative, the words it searches, as text.
+        part: the single character that a hit's words need only hold, or ``""``.
+    """
+
+    origin: Origin
+    idf: float
+    value: float
+    found: tuple[str, ...]
+    part: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryWord:
+    """One word, phrase or prefix of the query that can match.
+
+    Attributes:
+        text: its surface form; of a phrase as typed.
+        whole: the clause that stands for all of it beside its parts, or None.
+        parts: the clauses that together make it up, at least one; those that the plan had no room for are left out.
+    """
+
+    text: str
+    whole: int | None
+    parts: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Filter keys of the index (``tag:x``): every one of ``all_of``, one of each ``any_of``, none of ``none_of``."""
+
+    all_of: tuple[str, ...] = ()
+    any_of: tuple[tuple[str, ...], ...] = ()
+    none_of: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """A plan, and how to read its hits.
+
+    Attributes:
+        plan: what to execute.
+        notes: one for each of the plan's clauses.
+        words: what ``match`` counts, in the order typed.
+        filters: to be made into a bitmap by the caller.
+        warnings: what was not read, not found or searched in another form.
+    """
+
+    plan: Plan
+    notes: tuple[ClauseNote, ...]
+    words: tuple[QueryWord, ...]
+    filters: Filters
+    warnings: tuple[str, ...]
+
+    @property
+    def asks_nothing(self) -> bool:
+        """Whether there is nothing to look for: such a plan must not be executed, it would match everything."""
+        return not self.plan.clauses and self.filters == Filters()
+
+    @property
+    def has_choices(self) -> bool:
+        """Whether ``matched_terms`` needs a hit's shares to tell which alternative matched."""
+        return any(len(note.found) > 1 for note in self.notes)
+
+
+def resolve(
+    parsed: ParsedQuery,
+    searcher: Vocabulary,
+    tokenise: Tokenise,
+    stem: Callable[[list[str]], list[str]],
+    stop_words: Container[str],
+    synonyms: Synonyms,
+) -> Resolved:
+    """Resolves a query against a store.
+
+    Args:
+        parsed: from ``parse_query``.
+        searcher: an engine's searcher, for what the store knows.
+        tokenise: the engine's analysis.
+        stem: distinct surface words to their stems, as at indexing.
+        stop_words: folded surface words that are dropped when the query has others.
+        synonyms: tried for words the store does not know.
+    """
+    lexicon = Lexicon(searcher, tokenise, stem, stop_words, synonyms)
+    analysed = [(term, words_of(term.text, tokenise)) for term in parsed.terms]
+    planner = _Planner(lexicon, _known_stems(analysed, lexicon))
+    drop_stop_words = any(_is_informative(term, words, stop_words) for term, words in analysed)
+    for term, words in analysed:
+        if drop_stop_words and term.kind == "text" and not (term.title or term.excluded):
+            words = [word for word in words if not _is_stop_word(word, stop_words)]
+        if words:
+            planner.add_term(term, words)
+    return planner.finish(_filters(parsed.filters), parsed.warnings)
+
+
+def _known_stems(analysed: Iterable[tuple[Term, list[Word]]], lexicon: Lexicon) -> frozenset[str]:
+    """The stems of the query's plain words that the store knows; expansions do not repeat them."""
+    plain = [
+        word.text
+        for term, words in analysed
+        if term.kind == "text" and not (term.title or term.excluded)
+        for word in words
+        if word.kind == "plain"
+    ]
+    return frozenset(stem for stem in lexicon.stem(sorted(set(plain))) if lexicon.knows((stem,)))
+
+
+def _is_informative(term: Term, words: list[Word], stop_words: Container[str]) -> bool:
+    if term.excluded or not words:
+        return False
+    return term.kind != "text" or term.title or not all(_is_stop_word(word, stop_words) for word in words)
+
+
+def _is_stop_word(word: Word, stop_words: Container[str]) -> bool:
+    return word.kind == "plain" and word.text in stop_words
+
+
+def _filters(parsed: Iterable[Filter]) -> Filters:
+    all_of: dict[str, None] = {}
+    none_of: dict[str, None] = {}
+    any_of: dict[str, dict[str, None]] = {}
+    for one in parsed:
+        keys = _filter_keys(one)
+        if one.excluded:
+            none_of.update(dict.fromkeys(keys))
+        elif one.name == "tag":
+            all_of.update(dict.fromkeys(keys))
+        else:
+            any_of.setdefault(one.name, {}).update(dict.fromkeys(keys))
+    return Filters(tuple(all_of), tuple(tuple(keys) for keys in any_of.values()), tuple(none_of))
+
+
+def _filter_keys(one: Filter) -> tuple[str, ...]:
+    """``type:markdown`` is short for ``type:text/markdown``."""
+    key = f"{one.name}:{one.value}"
+    return (key, f"type:text/{one.value}") if one.name == "type" and "/" not in one.value else (key,)
+
+
+class _Planner:
+    """Collects the clauses of one query. Used by one call of ``resolve`` and thrown away."""
+
+    def __init__(self, lexicon: Lexicon, known: frozenset[str]) -> None:
+        self._lexicon = lexicon
+        self._known = known
+        self._drafts: list[tuple[Clause, ClauseNote]] = []
+        self._places: dict[tuple[tuple[Alternative, ...], Kind, int | None], int] = {}
+        self._words: dict[tuple[int | None, tuple[int, ...]], str] = {}
+        self._warnings: dict[str, None] = {}
+
+    def add_term(self, term: Term, words: list[Word]) -> None:
+        """Adds a term; ``words`` are those of its text, at least one."""
+        prefix = term.kind == "prefix" and (words[-1].kind != "run" or len(words[-1].parts) == 1)
+        if term.excluded:
+            self._exclude(term, words, prefix)
+        elif term.title or term.kind == "phrase":
+            self._require(term, words, prefix)
+        else:
+            for word in words[:-1] if prefix else words:
+                self._should(word, alone=len(words) == 1)
+            if prefix:
+                self._prefix(words[-1].text, "should", None)
+
+    def finish(self, filters: Filters, warnings: tuple[str, ...]) -> Resolved:
+        """The plan of all that was added; of more than ``MAX_CLAUSES`` clauses the most informative are kept."""
+        order = sorted(range(len(self._drafts)), key=lambda number: _rank(*self._drafts[number]))
+        kept = sorted(order[:MAX_CLAUSES])
+        if len(order) > len(kept):
+            self._warn(f"the query has {len(order)} different terms; only the {len(kept)} most telling were searched")
+        places: dict[int | None, int] = {old: new for new, old in enumerate(kept)}
+        words = [
+            QueryWord(text, places.get(whole), tuple(places[part] for part in parts if part in places))
+            for (whole, parts), text in self._words.items()
+        ]
+        return Resolved(
+            Plan(tuple(self._drafts[number][0] for number in kept)),
+            tuple(self._drafts[number][1] for number in kept),
+            tuple(word for word in words if word.parts),
+            filters,
+            warnings + tuple(self._warnings),
+        )
+
+    def _should(self, word: Word, *, alone: bool) -> None:
+        """Adds a word that need not match; ``alone`` when no other character touches it."""
+        if word.kind == "identifier":
+            self._identifier(word)
+        elif alone and is_single(word):
+            self._character(word.text, "should", None)
+        elif word.kind == "run":
+            self._run(word)
+        else:
+            self._count(word.text, self._word(word.text, "should", None))
+
+    def _word(self, text: str, kind: Kind, field: int | None) -> int:
+        """A clause for a plain word, or for what stands for it when the store does not know it."""
+        stems = (self._lexicon.stem_of(text),)
+        if not self._lexicon.knows(stems):
+            expansion = find_synonyms(text, self._lexicon) or find_near(text, self._lexicon)
+            if expansion is not None:
+                return self._expanded(text, expansion, kind, field)
+            self._warn(f"'{text}': no section has it")
+        return self._direct(text, stems, kind, field, text)
+
+    def _identifier(self, word: Word) -> None:
+        """The whole, what lies inside it, and each part; parts that are stop words only matter to the whole."""
+        known = self._lexicon.knows((self._lexicon.stem_of(word.text),))
+        whole = self._surface(word.text) if known else self._synonyms(word.text)
+        for inner in word.inner:
+            self._surface(inner)
+        parts = [self._part(part) for part in word.parts if part not in self._lexicon.stop_words]
+        if not parts:
+            parts = [whole] if whole is not None else [self._surface(part) for part in word.parts]
+        if whole is None and not any(self._is_known(part) for part in parts):
+            self._warn(f"'{word.text}': no section has it, nor a part of it")
+        self._count(word.text, *parts, whole=whole)
+
+    def _part(self, text: str) -> int:
+        """A clause for a part of an identifier: itself, or synonyms when the store does not know it."""
+        if not self._lexicon.knows((self._lexicon.stem_of(text),)):
+            synonyms = self._synonyms(text)
+            if synonyms is not None:
+                return synonyms
+        return self._surface(text)
+
+    def _run(self, word: Word) -> None:
+        """One clause a pair of characters; a run of which the store lacks a pair may be a word with synonyms."""
+        parts = [self._surface(part) for part in word.parts]
+        whole = None if all(self._is_known(part) for part in parts) else self._synonyms(word.text)
+        if whole is None and not any(self._is_known(part) for part in parts):
+            self._warn(f"'{word.text}': no section has it")
+        self._count(word.text, *parts, whole=whole)
+
+    def _synonyms(self, text: str) -> int | None:
+        expansion = find_synonyms(text, self._lexicon)
+        return None if expansion is None else self._expanded(text, expansion, "should", None)
+
+    def _surface(self, text: str) -> int:
+        return self._direct(text, (self._lexicon.stem_of(text),), "should", None, text)
+
+    def _is_known(self, number: int) -> bool:
+        return self._lexicon.knows(self._drafts[number][0].alternatives[0].stems)
+
+    def _prefix(self, prefix: str, kind: Kind, field: int | None) -> None:
+        self._completed(f"{prefix}*", complete_prefix(prefix, self._lexicon), kind, field, "")
+
+    def _character(self, character: str, kind: Kind, field: int | None) -> None:
+        self._completed(character, complete_character(character, self._lexicon), kind, field, character)
+
+    def _completed(self, text: str, expansion: Expansion | None, kind: Kind, field: int | None, part: str) -> None:
+        if expansion is None:
+            if kind != "must_not":
+                self._warn(f"'{text}': no section has it")
+            # No word holds a "*", so this clause matches nothing and yet keeps the plan from matching everything.
+            self._count(text, self._direct(text, (f"{text.rstrip('*')}*",), kind, field, text), kind=kind)
+            return
+        if expansion.capped:
+            self._warn(f"'{text}' stands for more than {COMPLETION_LIMIT} words; the most frequent were searched")
+        df = max(self._lexicon.searcher.df(stem) for one in expansion.alternatives for stem in one.stems)
+        idf = self._idf(df)
+        note = ClauseNote("direct", idf, idf, expansion.found, part)
+        self._count(text, self._add(Clause(text, expansion.alternatives, kind, field), note), kind=kind)
+
+    def _require(self, term: Term, words: list[Word], prefix: bool) -> None:
+        """A must clause: what was quoted or named for the title, as consecutive words."""
+        field = TITLE if term.title else None
+        if prefix:
+            self._prefix(words[-1].text, "must", field)
+            words = words[:-1]
+        if not words:
+            return
+        if len(words) == 1 and is_single(words[0]):
+            self._character(words[0].text, "must", field)
+        elif len(words) == 1 and words[0].kind == "plain" and term.kind != "phrase":
+            self._count(words[0].text, self._word(words[0].text, "must", field))
+        else:
+            stems = self._lexicon.phrase(words)
+            if not self._lexicon.knows(stems):
+                self._warn(f"'{term.text}': no section has all of its words")
+            self._count(term.text, self._direct(term.text, stems, "must", field, _text_of(words)))
+
+    def _exclude(self, term: Term, words: list[Word], prefix: bool) -> None:
+        field = TITLE if term.title else None
+        if prefix and len(words) == 1:
+            self._prefix(words[0].text, "must_not", field)
+        elif len(words) == 1 and is_single(words[0]):
+            self._character(words[0].text, "must_not", field)
+        else:
+            self._direct(term.text, self._lexicon.phrase(words), "must_not", field, _text_of(words))
+
+    def _direct(self, label: str, stems: tuple[str, ...], kind: Kind, field: int | None, found: str) -> int:
+        """A clause for stems as they are: one, or several that must stand in a row."""
+        idf = 0.0
+        for stem in stems:
+            idf = idf + self._idf(self._lexicon.searcher.df(stem))
+        return self._add(Clause(label, (Alternative(stems),), kind, field), ClauseNote("direct", idf, idf, (found,)))
+
+    def _expanded(self, label: str, expansion: Expansion, kind: Kind, field: int | None) -> int:
+        """A clause for what stands for a word, less what the query says itself."""
+        self._warn(_expansion_note(label, expansion))
+        choices = list(zip(expansion.alternatives, expansion.found, strict=True))
+        if kind == "should":
+            fresh = [choice for choice in choices if choice[0].stems[0] not in self._known or len(choice[0].stems) > 1]
+            if not fresh:
+                alternative, found = choices[0]
+                return self._direct(found, alternative.stems, kind, field, found)
+            choices = fresh
+        idf = self._idf(0)
+        note = ClauseNote(expansion.origin, idf, choices[0][0].weight * idf, tuple(found for _, found in choices))
+        return self._add(Clause(label, tuple(alternative for alternative, _ in choices), kind, field), note)
+
+    def _add(self, clause: Clause, note: ClauseNote) -> int:
+        """The clause's number; one that searches the same is not added again."""
+        key = (clause.alternatives, clause.kind, clause.field)
+        if key not in self._places:
+            self._places[key] = len(self._drafts)
+            self._drafts.append((clause, note))
+        return self._places[key]
+
+    def _count(self, text: str, *parts: int, whole: int | None = None, kind: Kind = "should") -> None:
+        """Counts a word for ``match``; a second one of the same clauses is the same word."""
+        if kind != "must_not":
+            self._words.setdefault((whole, parts), text)
+
+    def _warn(self, warning: str) -> None:
+        self._warnings[warning] = None
+
+    def _idf(self, df: int) -> float:
+        """The engine's idf (csrc/README.md section 9)."""
+        return math.log(1.0 + (self._lexicon.searcher.sections - df + 0.5) / (df + 0.5))
+
+
+def _rank(clause: Clause, note: ClauseNote) -> tuple[int, float]:
+    """Sorts what a plan must keep before what it may drop: required, excluded, then by what it tells."""
+    return {"must": 0, "must_not": 1, "should": 2}[clause.kind], -note.value
+
+
+def _expansion_note(text: str, expansion: Expansion) -> str:
+    searched = ", ".join(f"'{found}'" for found in expansion.found)
+    how = "synonym" if expansion.origin == "synonym" else "near spelling"
+    return f"'{text}': no section has it; searched {searched} ({how}{'s' if len(expansion.found) > 1 else ''})"
+
+
+def _text_of(words: list[Word]) -> str:
+    return " ".join(word.text for word in words)
