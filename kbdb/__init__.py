@@ -1,1 +1,64 @@
-"""kbdb: a second brain for AI agents and for the people who work with them."""
+"""kbdb: a second brain for AI agents and for the people who work with them.
+
+``kbdb.open(path)`` gives a ``KnowledgeBase``; its methods are the verbs of the command line.
+"""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kbdb.knowledge import KnowledgeBase
+
+    __version__: str
+
+__all__ = ["__version__", "init", "open"]
+
+
+def open(path: str | PathLike[str], create: bool = False) -> KnowledgeBase:
+    """Opens a database in this process, which owns it until it is closed.
+
+    Args:
+        path: the folder that holds ``.kbdb``, or ``.kbdb`` itself.
+        create: make the database where there is none.
+
+    Raises:
+        NotADatabaseError: there is none, and ``create`` is false.
+        DatabaseLockedError: another process owns it.
+        UnsupportedFormatError: a newer kbdb wrote it.
+        CorruptError: its journal or catalog is damaged.
+    """
+    from kbdb.knowledge import KnowledgeBase
+    from kbdb.knowledge.core import Core
+    from kbdb.paths import database_root
+
+    root = database_root(path)
+    if create and not (root / "catalog.toml").exists():
+        return KnowledgeBase(Core.create(root))
+    return KnowledgeBase(Core.open(root))
+
+
+def init(path: str | PathLike[str]) -> KnowledgeBase:
+    """Makes a new database and opens it.
+
+    Args:
+        path: the folder that will hold ``.kbdb``, or ``.kbdb`` itself.
+
+    Raises:
+        DatabaseExistsError: there is one already.
+    """
+    from kbdb.knowledge import KnowledgeBase
+    from kbdb.knowledge.core import Core
+    from kbdb.paths import database_root
+
+    return KnowledgeBase(Core.create(database_root(path)))
+
+
+def __getattr__(name: str) -> str:
+    # Looked up when asked for: reading the installed package's metadata takes longer than the rest of the import.
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("kbdb")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

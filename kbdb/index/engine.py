@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from kbdb.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
-    from kbdb.index.api import EngineModule
+    from kbdb.index.api import EngineModule, Stem
 
 VARIABLE = "KBDB_ENGINE"
 MODULES = {"c": "kbdb._engine", "reference": "kbdb.reference", "checked": "kbdb.index.checked"}
@@ -42,3 +42,35 @@ def _load(choice: str) -> EngineModule:
         if error.name != MODULES["c"]:
             raise
         return import_module(MODULES["reference"])
+
+
+def stemmer(language: str) -> Stem:
+    """Surface words to stems, by the stemmer that belongs to the engine in use.
+
+    Args:
+        language: a key of ``kbdb.languages.LANGUAGES``, for words in Latin script.
+    """
+    implementation = engine().IMPLEMENTATION
+    if implementation == "reference":
+        return _reference_stems(language)
+    from kbdb.index.stemmer import Stemmer
+
+    stems = Stemmer(language).stems
+    return _checked(stems, _reference_stems(language)) if implementation == "checked" else stems
+
+
+def _reference_stems(language: str) -> Stem:
+    from kbdb.reference.stemmer import Stemmer
+
+    return Stemmer(language).stems
+
+
+def _checked(stems: Stem, twin: Stem) -> Stem:
+    def both(words: list[str]) -> list[str]:
+        found, expected = stems(words), twin(words)
+        if found != expected:
+            differing = [word for word, one, other in zip(words, found, expected, strict=True) if one != other]
+            raise AssertionError(f"the stemmers disagree on {differing}")
+        return found
+
+    return both

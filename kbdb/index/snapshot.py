@@ -46,11 +46,14 @@ class Snapshot:
     def slots(self) -> tuple[Slot, ...]:
         return self.segments.slots
 
-    def allowed(self, groups: Sequence[Sequence[str]]) -> list[bytes] | None:
-        """Bitmaps of the entries that hold at least one filter key of every group; None when there is no group."""
-        if not groups:
+    def allowed(self, groups: Sequence[Sequence[str]], none_of: Sequence[str] = ()) -> list[bytes] | None:
+        """Bitmaps of the entries that hold at least one filter key of every group, and none of ``none_of``.
+
+        None when nothing is asked.
+        """
+        if not groups and not none_of:
             return None
-        return [_allowed(slot, groups) for slot in self.slots]
+        return [bitmaps.without(_allowed(slot, groups), _holding(slot, none_of)) for slot in self.slots]
 
     def is_live(self, kbid: bytes) -> bool:
         """Whether a section is live here."""
@@ -83,8 +86,13 @@ class Snapshot:
 def _allowed(slot: Slot, groups: Sequence[Sequence[str]]) -> bytes:
     bits = bitmaps.full(slot.segment.sections)
     for group in groups:
-        any_of = bitmaps.empty(slot.segment.sections)
-        for key in group:
-            any_of = bitmaps.either(any_of, slot.segment.filter(key))
-        bits = bitmaps.both(bits, any_of)
+        bits = bitmaps.both(bits, _holding(slot, group))
+    return bits
+
+
+def _holding(slot: Slot, keys: Sequence[str]) -> bytes:
+    """The entries that hold at least one of the filter keys."""
+    bits = bitmaps.empty(slot.segment.sections)
+    for key in keys:
+        bits = bitmaps.either(bits, slot.segment.filter(key))
     return bits

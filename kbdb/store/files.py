@@ -134,6 +134,25 @@ def make_folder(path: Path, *, mode: int = 0o777, sync: bool = False) -> None:
         sync_folder(path.parent)
 
 
+def replace_folder(source: Path, target: Path, *, point: str) -> None:
+    """Puts a finished folder in the place of another, which is removed; durable on return.
+
+    Ended between the two renames, the old folder stands beside its place as ``<name>.old``.
+    """
+    old = target.with_name(target.name + ".old")
+    remove_folder(old, point=point)
+    with _naming(target, "replace"):
+        if target.exists():
+            faults.pass_point(f"rename:{point}")
+            platform.replace(target, old)
+            trace.report("rename", target, target=old)
+        faults.pass_point(f"rename:{point}")
+        platform.replace(source, target)
+        trace.report("rename", source, target=target)
+    sync_folder(target.parent, point=point)
+    remove_folder(old, point=point)
+
+
 def sync_folder(path: Path, *, point: str = "folder") -> None:
     """Makes the entries of a folder durable: files made, renamed and removed in it."""
     with _naming(path, "sync"):

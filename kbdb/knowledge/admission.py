@@ -1,0 +1,75 @@
+"""The one gate before the journal: what may become live again, and what stays as it was decided.
+
+Every write passes here. Text that was forgotten, superseded or marked wrong is stored (a document mirrors its source)
+but stays out of search, and the answer says so; only the user's own statement of a single text brings it back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from kbdb.ingest.body import body_of
+from kbdb.index.text_key import salt_of, stems_of, text_key
+from kbdb.knowledge.core import Core, utc_now
+from kbdb.knowledge.entries import text_of
+from kbdb.model import Event, Section, State, Suppressed
+from kbdb.store.beliefs import Belief
+
+CARRIED_AS = {State.FORGOTTEN: "forget", State.ERASED: "forget", State.INVALIDATED: "invalidate", State.SUPERSEDED: "forget"}
+"""The kind of event that carries a text's decided state over to a section that says the same in other clothes."""
+
+
+@dataclass(slots=True)
+class Gate:
+    """Admits sections to one call's changes.
+
+    Attributes:
+        core: the database.
+        actor: who writes.
+        revives: whether the call is a user's own statement, which brings back what was held.
+    """
+
+    core: Core
+    actor: str
+    revives: bool
+    suppressed: list[Suppressed] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    def admit(self, section: Section) -> tuple[Event, ...]:
+        """Decides on one section that a document is about to list; returns the events that go with it."""
+        own = self.core.beliefs.section(section.kbid, utc_now())
+        belief = own if own.state is not State.ACTIVE else self._decided_text(section)
+        if belief is None:
+            return ()
+        if self.revives and belief.state is not State.ERASED:
+            self.warnings.append(f"{section.title!r} was {belief.state} on {belief.since[:10]}; said again, it is back")
+            kinds = self.core.beliefs.revival(section.kbid, utc_now()) or ("restore",)
+            return tuple(self._event(kind, section, "said again") for kind in kinds)
+        self.suppressed.append(Suppressed(section.kbid, section.title, belief.state, belief.since, belief.reason))
+        if belief is own:
+            return ()
+        return (self._event(CARRIED_AS[belief.state], section, f"same text as one that was {belief.state}"),)
+
+    def _decided_text(self, section: Section) -> Belief | None:
+        salts = {salt_of(key) for key in self.core.beliefs.text_keys()}
+        stems = section_stems(self.core, section) if salts else []
+        if not stems:
+            return None
+        found = (self.core.beliefs.text(text_key(salt, stems)) for salt in sorted(salts))
+        return next((belief for belief in found if belief is not None), None)
+
+    def _event(self, kind: str, section: Section, reason: str) -> Event:
+        keys = text_keys_of(self.core, section)
+        return self.core.event(kind, self.actor, kbids=(section.kbid,), reason=reason, text_keys=keys)
+
+
+def section_stems(core: Core, section: Section) -> list[str]:
+    """The stems of a section's title and body, in order."""
+    body = body_of(text_of(section), section.title, section.type)
+    return stems_of(core.engine, core.stem, section.title, body)
+
+
+def text_keys_of(core: Core, *sections: Section) -> tuple[str, ...]:
+    """The keys by which the sections' texts are recognised later; a text without words has none."""
+    keys = (section_stems(core, section) for section in sections)
+    return tuple(sorted({text_key(core.store.catalog.salt, stems) for stems in keys if stems}))

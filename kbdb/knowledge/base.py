@@ -1,0 +1,313 @@
+"""KnowledgeBase: an open database and the verbs it answers to. Checks arguments, then hands over to the verb's module."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from os import PathLike
+from pathlib import Path
+from types import TracebackType
+from typing import Literal
+
+from kbdb.errors import InvalidArgumentError
+from kbdb.knowledge import check as checking
+from kbdb.knowledge import forget, reading, transfer, upkeep
+from kbdb.knowledge import recall as recalling
+from kbdb.knowledge import search as searching
+from kbdb.knowledge.core import Core
+from kbdb.knowledge.learn import Progress, learn_paths
+from kbdb.knowledge.planning import LearnOptions, clean_tags
+from kbdb.knowledge.reading import ListFilter
+from kbdb.knowledge.search import SearchOptions
+from kbdb.knowledge.statement import learn_content
+from kbdb.model import (
+    SECTION_TYPES,
+    AddSectionResult,
+    CheckResult,
+    DbStatus,
+    DocumentView,
+    ExportResult,
+    GcResult,
+    ListResult,
+    PagedSearchResult,
+    RebuildResult,
+    RecallResults,
+    RemoveSectionResult,
+    RestoreResult,
+    SectionView,
+)
+from kbdb.store.ids import check_docid, kbid_decode
+
+
+class KnowledgeBase:
+    """An open database. Use it as a context manager, or close it: closing writes the index and empties the journal.
+
+    One thread at a time may use it. All methods raise DatabaseClosedError after ``close``, InvalidIdError for what is
+    not a kbid or docid, CorruptError for damaged files and StorageError where the file system refuses.
+    """
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
+    @property
+    def root(self) -> Path:
+        """The ``.kbdb`` folder."""
+        return self._core.store.layout.root
+
+    @property
+    def generation(self) -> int:
+        """The number of the last commit."""
+        return self._core.generation
+
+    def close(self) -> None:
+        """Gives the database up. Closing twice is fine."""
+        self._core.close()
+
+    def __enter__(self) -> KnowledgeBase:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def learn(
+        self,
+        paths: Sequence[str | PathLike[str]] | None = None,
+        *,
+        content: str | bytes | None = None,
+        title: str | None = None,
+        type: str | None = None,
+        section_type: str | None = None,
+        description: str | None = None,
+        tags: Sequence[str] = (),
+        docid: str | None = None,
+        replace: bool = False,
+        supersedes: Sequence[str] = (),
+        include: Sequence[str] = (),
+        exclude: Sequence[str] = (),
+        prune: bool = False,
+        who: str = "user",
+        progress: Callable[[Progress], None] | None = None,
+    ) -> AddSectionResult:
+        """Learns files and folders, or one text.
+
+        Args:
+            paths: files and folders. A bad file fails alone, with its reason in the result.
+            content: a text instead of paths.
+            title: of the document; for one file or text.
+            type: media type; else the file's name tells.
+            section_type: ``default``, ``skill`` or ``agent``.
+            description: what the document is about.
+            tags: added to those the source gives and those it had.
+            docid: of the document to make, renew or (with content) join.
+            replace: a new section supersedes the live one of its title.
+            supersedes: kbids whose place the new section takes.
+            include: in folders, only files that match one of these globs.
+            exclude: in folders, no files that match one of these globs.
+            prune: retire documents whose file is gone from a learned folder.
+            who: ``user``, ``agent``, ``import`` or ``auto-capture``.
+            progress: called after each file.
+        """
+        self._core.require_open()
+        if (paths is None) == (content is None):
+            raise InvalidArgumentError("learn takes either paths or content", "give one of them")
+        if section_type is not None and section_type not in SECTION_TYPES:
+            raise InvalidArgumentError(f"section_type is {section_type!r}", f"use one of: {', '.join(SECTION_TYPES)}")
+        for kbid in supersedes:
+            kbid_decode(kbid)
+        options = LearnOptions(
+            title=title,
+            type=type,
+            section_type=section_type,
+            description=description,
+            tags=clean_tags(tags),
+            docid=None if docid is None else check_docid(docid),
+            replace=replace,
+            supersedes=tuple(supersedes),
+            include=tuple(include),
+            exclude=tuple(exclude),
+            prune=prune,
+            who=who,
+        )
+        if content is not None:
+            return learn_content(self._core, content.encode() if isinstance(content, str) else content, options)
+        return learn_paths(self._core, [Path(path) for path in paths or ()], options, progress)
+
+    def search(
+        self,
+        query: str,
+        *,
+        mode: str | None = None,
+        limit: int | None = None,
+        offset: int = 0,
+        content: bool = False,
+        explain: bool = False,
+        tags: Sequence[str] = (),
+        type: str | None = None,
+        section_type: str | None = None,
+        docid: str | None = None,
+    ) -> PagedSearchResult:
+        """Finds live sections by words, best first. Free text is never a syntax error.
+
+        Args:
+            query: words, ``"a phrase"``, ``-without``, ``prefix*``, ``title:word``, ``tag:x``, ``type:x``, ``doc:x``.
+            mode: ``lexical``, ``vector`` or ``hybrid``; None: as worker.toml says.
+            limit: hits on the page, 1 to 1000; None: as worker.toml says.
+            offset: hits to leave out before it.
+            content: give whole sections too.
+            explain: give every word's share of the scores too.
+            tags: a hit has all of them. Filters never change scores.
+            type: media type of the hits.
+            section_type: partition of the hits.
+            docid: document of the hits, by docid or by the path it was learned from.
+
+        Raises:
+            EmbeddingProviderNotConfiguredError: vector or hybrid mode.
+        """
+        self._core.require_open()
+        config = self._core.config.search
+        options = SearchOptions(
+            mode=config.mode if mode is None else mode,
+            limit=config.limit if limit is None else limit,
+            offset=offset,
+            content=content,
+            explain=explain,
+            tags=clean_tags(tags),
+            type=type,
+            section_type=section_type,
+            docid=docid,
+        )
+        return searching.search(self._core, query, options)
+
+    def rank(self, query: str, limit: int = 10) -> list[tuple[str, float]]:
+        """The bare engine call: (kbid, score) of the best sections, nothing read from their files."""
+        self._core.require_open()
+        return searching.rank(self._core, query, limit)
+
+    def recall(
+        self,
+        kbid: str | None = None,
+        kbids: Sequence[str] | None = None,
+        *,
+        depth: int = 0,
+        max_tokens: int | None = None,
+        format: Literal["full", "compact"] = "full",
+    ) -> RecallResults:
+        """Sections in full, with what links to and from them and what stands beside them.
+
+        Args:
+            kbid: one section, or
+            kbids: several.
+            depth: how many links to follow, 0 to 3.
+            max_tokens: budget for the contents; takes the place of depth.
+            format: ``compact`` leaves out what stands around.
+        """
+        self._core.require_open()
+        if (kbid is None) == (kbids is None):
+            raise InvalidArgumentError("recall takes either kbid or kbids", "give one of them")
+        if format not in ("full", "compact"):
+            raise InvalidArgumentError(f"format is {format!r}", "use full or compact")
+        wanted = [kbid] if kbid is not None else list(kbids or ())
+        for one in wanted:
+            kbid_decode(one)
+        return recalling.recall(self._core, wanted, depth, max_tokens, compact=format == "compact")
+
+    def retrieve(self, kbid: str | None = None, docid: str | None = None) -> SectionView | DocumentView:
+        """One section or one document as it is stored, byte for byte."""
+        self._core.require_open()
+        if _one_of(kbid, docid):
+            return reading.retrieve_section(self._core, str(kbid))
+        return reading.retrieve_document(self._core, str(docid))
+
+    def unlearn(
+        self, kbid: str | None = None, docid: str | None = None, *, reason: str = "", who: str = "user"
+    ) -> RemoveSectionResult:
+        """Takes a section or a document out of all answers. Nothing is deleted; ``restore`` brings it back."""
+        self._core.require_open()
+        if _one_of(kbid, docid):
+            return forget.unlearn_section(self._core, str(kbid), reason, who)
+        return forget.unlearn_document(self._core, str(docid), reason, who)
+
+    def restore(self, kbid: str | None = None, docid: str | None = None, *, who: str = "user") -> RestoreResult:
+        """Makes a withdrawn section or document live again; does nothing where it is."""
+        self._core.require_open()
+        if _one_of(kbid, docid):
+            return forget.restore_section(self._core, str(kbid), who)
+        return forget.restore_document(self._core, str(docid), who)
+
+    def list(
+        self,
+        what: Literal["documents", "sections"] = "documents",
+        *,
+        state: str | None = None,
+        tags: Sequence[str] = (),
+        type: str | None = None,
+        section_type: str | None = None,
+        docid: str | None = None,
+        limit: int = 50,
+        offset: int = 0,
+    ) -> ListResult:
+        """A page of documents (by source) or sections (by kbid, or in the order of the document named).
+
+        Args:
+            what: ``documents`` or ``sections``.
+            state: of documents ``live``, ``retired``, ``forgotten``; of sections a state, or ``unlisted``.
+            tags, type, section_type, docid: only what fits all of them.
+            limit: items on the page, at least 1.
+            offset: items to leave out before it.
+        """
+        self._core.require_open()
+        reading.check_page(limit, offset)
+        docid = None if docid is None else check_docid(docid)
+        only = ListFilter(state, clean_tags(tags), type, section_type, docid)
+        if what == "documents":
+            return reading.list_documents(self._core, only, limit, offset)
+        if what == "sections":
+            return reading.list_sections(self._core, only, limit, offset)
+        raise InvalidArgumentError(f"cannot list {what!r}", "use documents or sections")
+
+    def status(self) -> DbStatus:
+        """Counts by state, file sizes, generation, engine, and what is stale."""
+        self._core.require_open()
+        return upkeep.status(self._core)
+
+    def check(self) -> CheckResult:
+        """Verifies truth files, index and every checksum; changes nothing."""
+        self._core.require_open()
+        return checking.check(self._core)
+
+    def rebuild(self) -> RebuildResult:
+        """Makes the index anew from the truth files alone."""
+        self._core.require_open()
+        return upkeep.rebuild(self._core)
+
+    def gc(self, dry_run: bool = False, *, keep_days: int | None = None) -> GcResult:
+        """Removes what no document lists any more.
+
+        Args:
+            dry_run: only tell what would go.
+            keep_days: how long what was retired or superseded stays; None: as worker.toml says.
+        """
+        self._core.require_open()
+        return upkeep.gc(self._core, keep_days, dry_run=dry_run)
+
+    def export(self, path: str | PathLike[str] = "kbdb-export") -> ExportResult:
+        """Writes the truth files and a list of their hashes to a folder; an earlier export there is replaced."""
+        self._core.require_open()
+        return transfer.export(self._core, Path(path))
+
+    def import_(self, path: str | PathLike[str]) -> ExportResult:
+        """Takes an export in, after verifying every hash."""
+        self._core.require_open()
+        return transfer.import_(self._core, Path(path))
+
+
+def _one_of(kbid: str | None, docid: str | None) -> bool:
+    """Whether it is the kbid that is given."""
+    if (kbid is None) == (docid is None):
+        raise InvalidArgumentError("give either a kbid or a docid", "kbdb search and kbdb list show them")
+    if kbid is not None:
+        kbid_decode(kbid)
+        return True
+    check_docid(str(docid))
+    return False

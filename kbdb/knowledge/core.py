@@ -1,0 +1,199 @@
+"""The one mutable object behind a KnowledgeBase: truth, beliefs and index of an open database, kept in step.
+
+Used by one thread at a time; its owner holds the database's lock. Everything that writes goes through ``commit``;
+everything that reads the index goes through ``snapshot``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from kbdb.config import Config, load
+from kbdb.errors import DatabaseClosedError
+from kbdb.index import bitmaps
+from kbdb.index.api import Stem
+from kbdb.index.engine import engine, stemmer
+from kbdb.index.fingerprint import describe
+from kbdb.index.segments import Slot
+from kbdb.index.snapshot import Snapshot
+from kbdb.knowledge.entries import StoredSection
+from kbdb.knowledge.indexer import Indexer
+from kbdb.languages import stop_words
+from kbdb.model import Event, State
+from kbdb.plan import Params
+from kbdb.query.synonyms import load_synonyms
+from kbdb.store.beliefs import Beliefs, replay
+from kbdb.store.events import new_event_id
+from kbdb.store.ids import kbid_decode
+from kbdb.store.store import Change, Store
+
+JOURNAL_LIMIT = 32 << 20
+"""Bytes of journal past which a commit checkpoints, so that opening after a crash stays quick."""
+
+
+class Core:
+    """An open database.
+
+    Attributes:
+        store: the truth files and their journal.
+        config: worker.toml as read when the database was opened.
+        indexer: the index.
+        stop_words, synonyms: what queries are resolved with.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.config: Config = load(store.layout.config)
+        self.engine = engine()
+        search, language = self.config.search, self.config.analysis.language
+        self.params = Params(search.k1, search.b, search.weights)
+        self.stem: Stem = stemmer(language)
+        self.indexer = Indexer(store, self.engine, describe(self.engine, language, self.params), self.stem)
+        self.stop_words = stop_words(language)
+        self.synonyms = load_synonyms(store.layout.synonyms, self.stem)
+        self._events: dict[str, Event] | None = None
+        self._beliefs: Beliefs | None = None
+        self._snapshot: Snapshot | None = None
+        self._snapshot_until = ""
+        self._closed = False
+
+    @classmethod
+    def create(cls, root: Path) -> Core:
+        """Makes a new, empty database and becomes its owner."""
+        return cls._over(Store.create(root))
+
+    @classmethod
+    def open(cls, root: Path) -> Core:
+        """Opens a database and becomes its owner."""
+        return cls._over(Store.open(root))
+
+    @classmethod
+    def _over(cls, store: Store) -> Core:
+        try:
+            return cls(store)
+        except BaseException:
+            store.close()
+            raise
+
+    @property
+    def generation(self) -> int:
+        return self.store.generation
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What happened on its own and the user should know, such as an index made anew."""
+        return tuple(self.indexer.notices)
+
+    def close(self) -> None:
+        """Brings what is only in memory or in the journal to its place, and gives the database up."""
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            if self.indexer.loaded:
+                self.checkpoint()
+        finally:
+            self._snapshot = None
+            self.store.close()
+
+    def require_open(self) -> None:
+        """Raises DatabaseClosedError after ``close``."""
+        if self._closed:
+            raise DatabaseClosedError("this KnowledgeBase is closed", "open the database again with kbdb.open")
+
+    def event(self, kind: str, actor: str, **fields: Any) -> Event:
+        """A new event of this moment, by this clone."""
+        now = utc_now()
+        return replace(Event(new_event_id(now), now, self.store.writer, actor, kind), **fields)
+
+    @property
+    def events(self) -> dict[str, Event]:
+        """All events by id.
+
+        Raises:
+            CorruptError: an events file is damaged; nothing can be believed then.
+        """
+        if self._events is None:
+            self._events = {event.id: event for event in self.store.read_events()}
+        return self._events
+
+    @property
+    def beliefs(self) -> Beliefs:
+        """What all events together say."""
+        if self._beliefs is None:
+            self._beliefs = replay(self.events.values())
+        return self._beliefs
+
+    def commit(self, changes: Sequence[Change]) -> int:
+        """Stores changes durably, each whole or not at all, and brings beliefs and index up to date.
+
+        Returns:
+            The generation after the last change.
+        """
+        before, known = self.indexer.listings(changes), self.events
+        for change in changes:
+            self.store.append(change)
+        self.store.sync()
+        events = {event.id: event for change in changes for event in change.events}
+        if events:
+            known.update(events)
+            self._beliefs = None
+        self.indexer.absorb(changes, before)
+        self._snapshot = None
+        if self.store.journal_bytes > JOURNAL_LIMIT:
+            self.checkpoint()
+        return self.generation
+
+    def checkpoint(self) -> None:
+        """Writes the index, makes the truth files durable and empties the journal, in this order."""
+        self.indexer.flush()
+        self._snapshot = None
+        self.store.checkpoint()
+
+    def rebuild(self) -> int:
+        """Makes the index anew from the truth files alone; returns how many sections it holds."""
+        sections = self.indexer.rebuild()
+        self.checkpoint()
+        return sections
+
+    def snapshot(self) -> Snapshot:
+        """The index at the current generation and this instant."""
+        now = utc_now()
+        shown = self._snapshot
+        if shown is None or (self._snapshot_until and now >= self._snapshot_until):
+            segments = self.indexer.segments
+            live = tuple(self._live(slot, now) for slot in segments.slots)
+            shown = self._snapshot = Snapshot(self.generation, segments, live, self.params)
+            self._snapshot_until = self.beliefs.next_expiry(now)
+        return shown
+
+    def document_is_live(self, docid: str) -> bool:
+        """Whether a manifest counts: neither forgotten nor retired."""
+        return self.beliefs.document(docid).state == "live"
+
+    def _live(self, slot: Slot, now: str) -> bytes:
+        """The entries of a segment that a live manifest lists and that are active at ``now``."""
+        size = slot.segment.sections
+        live = bitmaps.both(slot.segment.listed(), slot.current)
+        for docid in self.beliefs.documents():
+            if self.document_is_live(docid):
+                continue
+            listed = bitmaps.both(slot.segment.filter(f"doc:{docid}"), live)
+            gone = [entry for entry in bitmaps.entries(listed) if not self._is_listed(slot, entry)]
+            live = bitmaps.without(live, bitmaps.having(size, gone))
+        inactive = (kbid for kbid in self.beliefs.kbids() if self.beliefs.section(kbid, now).state is not State.ACTIVE)
+        found = [entry for kbid in inactive if (entry := slot.segment.find(kbid_decode(kbid))) >= 0]
+        return bitmaps.without(live, bitmaps.having(size, found))
+
+    def _is_listed(self, slot: Slot, entry: int) -> bool:
+        places = StoredSection.decode(slot.segment.stored(entry)).places
+        return any(self.document_is_live(place.docid) for place in places)
+
+
+def utc_now() -> str:
+    """This instant as events write it: ISO 8601 UTC with microseconds."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

@@ -1,0 +1,116 @@
+"""unlearn and restore: what should no longer be found, and what should be again. Nothing is deleted."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+from kbdb.errors import DocumentNotFoundError, SectionNotFoundError
+from kbdb.knowledge.admission import text_keys_of
+from kbdb.knowledge.core import Core, utc_now
+from kbdb.model import Event, Manifest, Receipt, RemoveSectionResult, RestoreResult, Section, State
+from kbdb.store.store import Change
+
+
+def unlearn_section(core: Core, kbid: str, reason: str, actor: str) -> RemoveSectionResult:
+    """Forgets one section, in whatever documents list it.
+
+    Raises:
+        SectionNotFoundError: nothing of that id is stored.
+    """
+    started = perf_counter()
+    require_section(core, kbid)
+    belief = core.beliefs.section(kbid, utc_now())
+    others = tuple(m.docid for m in core.indexer.manifests_listing(kbid) if core.document_is_live(m.docid))
+    if belief.state is State.FORGOTTEN:
+        receipt = Receipt(belief.event, (), "", others, f"kbdb restore {kbid}")
+        return RemoveSectionResult(False, _ms(started), core.generation, receipt)
+    keys = text_keys_of(core, core.store.read_section(kbid))
+    event = core.event("forget", actor, kbids=(kbid,), reason=reason, text_keys=keys)
+    core.commit([Change(events=(event,))])
+    receipt = Receipt(event.id, (kbid,), "", others, f"kbdb restore {kbid}")
+    return RemoveSectionResult(True, _ms(started), core.generation, receipt)
+
+
+def unlearn_document(core: Core, docid: str, reason: str, actor: str) -> RemoveSectionResult:
+    """Forgets a document, with the sections that no other live document lists.
+
+    Raises:
+        DocumentNotFoundError: there is no such document.
+    """
+    started = perf_counter()
+    manifest = require_document(core, docid)
+    belief = core.beliefs.document(docid)
+    if belief.state == "forgotten":
+        receipt = Receipt(belief.event, (), docid, (), f"kbdb restore {docid}")
+        return RemoveSectionResult(False, _ms(started), core.generation, receipt)
+    now, own, others = utc_now(), [], set()
+    for kbid in dict.fromkeys(placement.kbid for placement in manifest.sections):
+        listing = {m.docid for m in core.indexer.manifests_listing(kbid) if core.document_is_live(m.docid)}
+        if listing - {docid}:
+            others |= listing - {docid}
+        elif core.beliefs.section(kbid, now).state is State.ACTIVE:
+            own.append(kbid)
+    keys = text_keys_of(core, *(core.store.read_section(kbid) for kbid in own))
+    event = core.event("forget", actor, docid=docid, kbids=tuple(own), reason=reason, text_keys=keys)
+    core.commit([Change(events=(event,))])
+    receipt = Receipt(event.id, tuple(own), docid, tuple(sorted(others)), f"kbdb restore {docid}")
+    return RemoveSectionResult(True, _ms(started), core.generation, receipt)
+
+
+def restore_section(core: Core, kbid: str, actor: str) -> RestoreResult:
+    """Makes one section active again; does nothing where it is.
+
+    Raises:
+        SectionNotFoundError: nothing of that id is stored.
+    """
+    require_section(core, kbid)
+    events = revivals_of(core, core.store.read_section(kbid), actor)
+    if not events:
+        return RestoreResult((), "", core.generation)
+    core.commit([Change(events=events)])
+    return RestoreResult((kbid,), "", core.generation)
+
+
+def restore_document(core: Core, docid: str, actor: str) -> RestoreResult:
+    """Makes a document live again, with the sections that were forgotten together with it.
+
+    Raises:
+        DocumentNotFoundError: there is no such document.
+    """
+    require_document(core, docid)
+    if core.document_is_live(docid):
+        return RestoreResult((), docid, core.generation)
+    event = revival_of(core, docid, actor)
+    core.commit([Change(events=(event,))])
+    return RestoreResult(event.kbids, docid, core.generation)
+
+
+def revivals_of(core: Core, section: Section, actor: str, reason: str = "") -> tuple[Event, ...]:
+    """The events that make a withdrawn section active again; none where it is, or where nothing can."""
+    keys = text_keys_of(core, section)
+    fields = {"kbids": (section.kbid,), "reason": reason, "text_keys": keys}
+    return tuple(core.event(kind, actor, **fields) for kind in core.beliefs.revival(section.kbid, utc_now()))
+
+
+def revival_of(core: Core, docid: str, actor: str) -> Event:
+    """The event that makes a forgotten or retired document live again."""
+    kbids = core.events[core.beliefs.document(docid).event].kbids
+    keys = text_keys_of(core, *(core.store.read_section(kbid) for kbid in kbids if core.store.has_section(kbid)))
+    return core.event("restore", actor, docid=docid, kbids=kbids, text_keys=keys)
+
+
+def require_section(core: Core, kbid: str) -> None:
+    """Raises SectionNotFoundError where nothing of that id is stored."""
+    if not core.store.has_section(kbid):
+        raise SectionNotFoundError(f"no section {kbid} in {core.store.layout.root}", "kbdb search finds kbids")
+
+
+def require_document(core: Core, docid: str) -> Manifest:
+    """The manifest, or DocumentNotFoundError."""
+    if not core.store.has_manifest(docid):
+        raise DocumentNotFoundError(f"no document {docid} in {core.store.layout.root}", "kbdb list shows docids")
+    return core.store.read_manifest(docid)
+
+
+def _ms(started: float) -> float:
+    return (perf_counter() - started) * 1000

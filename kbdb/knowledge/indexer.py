@@ -1,0 +1,190 @@
+"""Keeps the index in step with the truth files: loads it, adds what commits change, writes it, makes it anew.
+
+Holds the current list of segments; ``Core`` is its only user. What a section's entry holds is decided in ``entries``,
+how segments merge in ``kbdb.index.segments``, how they lie on disk in ``kbdb.store.index_files``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import cache
+
+from kbdb.errors import CorruptError, StaleIndexError
+from kbdb.index import bitmaps
+from kbdb.index.api import EngineModule, Segment, Stem
+from kbdb.index.fingerprint import fingerprint
+from kbdb.index.segments import SegmentList, Slot
+from kbdb.knowledge.entries import StoredSection, entry_of, places_of, stored_of
+from kbdb.model import Manifest, Section
+from kbdb.plan import Entry
+from kbdb.store import index_files
+from kbdb.store.ids import kbid_decode, kbid_encode
+from kbdb.store.index_files import IndexMeta
+from kbdb.store.store import Change, Store
+
+DocumentListings = dict[str, set[str]]
+"""For each docid, the kbids it lists."""
+
+
+class Indexer:
+    """The index of an open database.
+
+    Attributes:
+        notices: what went otherwise than hoped and the user should know.
+        meta: what is on disk, or None where nothing is.
+    """
+
+    def __init__(self, store: Store, engine: EngineModule, built_with: str, stem: Stem) -> None:
+        self.store = store
+        self.engine = engine
+        self.built_with = built_with
+        self.fingerprint = fingerprint(built_with)
+        self.stem = stem
+        self.notices: list[str] = []
+        self.meta: IndexMeta | None = None
+        self._segments: SegmentList | None = None
+
+    @property
+    def loaded(self) -> bool:
+        return self._segments is not None
+
+    @property
+    def segments(self) -> SegmentList:
+        """The segments; read from disk when first asked for, and made anew where they are stale."""
+        if self._segments is None:
+            self._load()
+        assert self._segments is not None
+        return self._segments
+
+    def stored(self, kbid: str) -> StoredSection | None:
+        """What the index keeps of a section, or None where it does not hold it."""
+        found = self.segments.find(kbid_decode(kbid))
+        return StoredSection.decode(found[0].segment.stored(found[1])) if found else None
+
+    def manifests_listing(self, kbid: str) -> list[Manifest]:
+        """The manifests that list a section, by docid, live or not."""
+        stored = self.stored(kbid)
+        docids = {place.docid for place in stored.places} if stored else set()
+        return self._listing(kbid, docids, self.store.read_manifest)
+
+    def listings(self, changes: Sequence[Change]) -> DocumentListings:
+        """What the documents that these changes touch are listed with in the index now."""
+        return {docid: self._listed_in(docid) for change in changes for docid in touched(change)}
+
+    def absorb(self, changes: Sequence[Change], before: DocumentListings) -> None:
+        """Brings the index up to changes that are stored; ``before`` are the ``listings`` of just before."""
+        removed = {kbid for change in changes for kbid in change.removed_sections}
+        fresh = {section.kbid: section for change in changes for section in change.sections}
+        listing: dict[str, set[str]] = {kbid: set() for kbid in set(fresh).union(*before.values())}
+        for change in changes:
+            for manifest in change.manifests:
+                for placement in manifest.sections:
+                    listing.setdefault(placement.kbid, set()).add(manifest.docid)
+        read = cache(self.store.read_manifest)
+        entries = []
+        for kbid in sorted(listing.keys() - removed):
+            known = self.stored(kbid)
+            docids = listing[kbid].union(place.docid for place in known.places) if known else listing[kbid]
+            entry = self._entry(kbid, self._listing(kbid, docids, read), fresh.get(kbid))
+            if entry is not None and (known is None or known.encode() != entry.stored):
+                entries.append(entry)
+        if entries or removed:
+            self._segments = self.segments.added(entries, sorted(map(kbid_decode, removed)))
+
+    def rebuild(self) -> int:
+        """Makes the index anew from the truth files alone, in memory.
+
+        Returns:
+            The number of sections indexed.
+        """
+        listing: dict[str, list[Manifest]] = {}
+        for docid in self.store.manifest_ids():
+            manifest = self.store.read_manifest(docid)
+            for kbid in {placement.kbid for placement in manifest.sections}:
+                listing.setdefault(kbid, []).append(manifest)
+        entries = (self._entry(kbid, listing.get(kbid, ())) for kbid in self.store.section_ids())
+        fresh = SegmentList(self.engine, self.fingerprint, self.stem)
+        self._segments = fresh.added(entry for entry in entries if entry is not None)
+        self.meta = None
+        return sum(slot.segment.sections for slot in self._segments.slots)
+
+    def flush(self) -> None:
+        """Writes what is only in memory, merged with what is not much larger, and makes it the current set."""
+        segments, layout = self.segments, self.store.layout
+        if self.meta and self.meta.generation == self.store.generation and self.meta.folders == _folders(segments):
+            return
+        first = segments.flush_from()
+        if first < len(segments.slots):
+            segments = segments.merged(first)
+            files = segments.slots[-1].files
+            assert files is not None
+            folder = index_files.next_folder(layout)
+            index_files.write_segment(layout, folder, files)
+            slot = replace(segments.slots[-1], segment=self._open(folder), folder=folder, files=None)
+            segments = replace(segments, slots=(*segments.slots[:-1], slot))
+        self.meta = IndexMeta(self.store.generation, self.fingerprint, self.built_with, _folders(segments))
+        index_files.write_meta(layout, self.meta)
+        self._segments = segments
+        index_files.sweep(layout, self.meta.folders)
+
+    def _load(self) -> None:
+        layout, recovered = self.store.layout, self.store.recovered
+        meta = index_files.read_meta(layout)
+        first = self.store.generation - len(recovered)
+        empty = SegmentList(self.engine, self.fingerprint, self.stem)
+        if meta is None and first == 0:
+            self._segments, missed = empty, recovered
+        elif meta is None or meta.fingerprint != self.fingerprint or meta.generation < first:
+            self._remake("it was missing" if meta is None else "it was built by another version or configuration")
+            return
+        else:
+            index_files.sweep(layout, meta.folders)
+            try:
+                segments = empty
+                for folder in meta.folders:
+                    segments = segments.with_segment(self._open(folder), folder, None)
+            except StaleIndexError:
+                self._remake("its files were of another version")
+                return
+            self._segments, self.meta = segments, meta
+            missed = recovered[max(0, meta.generation - first) :]
+        if missed:
+            self.absorb(missed, self.listings(missed))
+
+    def _remake(self, reason: str) -> None:
+        self.rebuild()
+        self.notices.append(f"the index was made anew: {reason}")
+
+    def _open(self, folder: int) -> Segment:
+        layout = self.store.layout
+        name = str(layout.indexes / str(folder))
+        return self.engine.Segment(*index_files.map_segment(layout, folder), fingerprint=self.fingerprint, name=name)
+
+    def _entry(self, kbid: str, manifests: Sequence[Manifest], section: Section | None = None) -> Entry | None:
+        try:
+            section = section or self.store.read_section(kbid)
+        except CorruptError as error:
+            self.notices.append(f"left out of the index: {error.message}")
+            return None
+        return entry_of(section, stored_of(section, places_of(kbid, manifests)))
+
+    def _listing(self, kbid: str, docids: Iterable[str], read: Callable[[str], Manifest]) -> list[Manifest]:
+        manifests = (read(docid) for docid in sorted(docids) if self.store.has_manifest(docid))
+        return [manifest for manifest in manifests if any(p.kbid == kbid for p in manifest.sections)]
+
+    def _listed_in(self, docid: str) -> set[str]:
+        found: set[str] = set()
+        for slot in self.segments.slots:
+            listed = bitmaps.both(slot.segment.filter(f"doc:{docid}"), slot.current)
+            found.update(kbid_encode(slot.segment.kbid(entry)) for entry in bitmaps.entries(listed))
+        return found
+
+
+def touched(change: Change) -> set[str]:
+    """The documents whose manifests a change writes or removes."""
+    return {manifest.docid for manifest in change.manifests}.union(change.removed_documents)
+
+
+def _folders(segments: SegmentList) -> tuple[int, ...]:
+    return tuple(slot.folder for slot in segments.slots if slot.folder is not None)

@@ -1,0 +1,218 @@
+"""learn for files and folders: walks, plans each document, commits in batches, tells what became of each.
+
+One document is stored whole or not at all; a bad one fails alone. Documents are committed some dozens at a time, so
+that a large folder does not wait for one sync a file.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from time import perf_counter
+from types import FrameType
+
+from kbdb.errors import InvalidArgumentError, KbdbError, SourceUnreadableError
+from kbdb.ingest.parse import parse
+from kbdb.ingest.walk import Reason, SourceFile, Walked, walk
+from kbdb.knowledge.core import Core
+from kbdb.knowledge.entries import docid_of_source
+from kbdb.knowledge.forget import revival_of
+from kbdb.knowledge.planning import (
+    LearnOptions,
+    Planned,
+    clean_tags,
+    now_seconds,
+    placements_of,
+    section_type_of,
+    sections_of,
+    settle,
+)
+from kbdb.knowledge.sources import path_of_source, source_of
+from kbdb.knowledge.tally import Tally
+from kbdb.model import AddSectionResult, LearnedDocument, Manifest, Origin, Suppressed
+from kbdb.store.store import Change
+
+BATCH_DOCUMENTS = 64
+BATCH_BYTES = 4 << 20
+"""A batch is committed when it holds this many documents or bytes: few syncs, and little to redo after a crash."""
+
+WORTH_TELLING = (Reason.NOT_TEXT, Reason.OUTSIDE, Reason.SPECIAL)
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far learning has come: documents done and in all, and the source just done."""
+
+    done: int
+    total: int
+    source: str
+
+
+def learn_paths(
+    core: Core, paths: Sequence[Path], options: LearnOptions, progress: Callable[[Progress], None] | None
+) -> AddSectionResult:
+    """Learns files and folders.
+
+    Raises:
+        SourceNotFoundError: a path does not exist.
+        InvalidArgumentError: a docid or title was given for several files.
+    """
+    started = perf_counter()
+    walked = walk(paths, options.include, options.exclude)
+    if len(walked.files) > 1 and (options.docid is not None or options.title is not None):
+        raise InvalidArgumentError(
+            f"--docid and --title speak of one document, but {len(walked.files)} files were found",
+            "learn the files one by one",
+        )
+    tally = Tally(core)
+    for failed in walked.errors:
+        tally.fail(source_of(core.store.layout.home, failed.path), failed.error)
+    with _interruptible() as interrupted:
+        _learn_files(core, walked.files, options, tally, progress, interrupted)
+        tally.interrupted = interrupted()
+    if not tally.interrupted:
+        _account_for_missing(core, [path for path in paths if path.is_dir()], options, tally)
+    tally.warnings.extend(_left_out(walked))
+    return tally.result(perf_counter() - started)
+
+
+def _left_out(walked: Walked) -> list[str]:
+    """What a person may have expected to be learned and was not; hidden and ignored files are left out silently."""
+    counts = Counter(entry.reason for entry in walked.skipped if entry.reason in WORTH_TELLING)
+    return [f"left out {count}: {reason}" for reason, count in sorted(counts.items())]
+
+
+def _learn_files(
+    core: Core,
+    sources: Sequence[SourceFile],
+    options: LearnOptions,
+    tally: Tally,
+    progress: Callable[[Progress], None] | None,
+    interrupted: Callable[[], bool],
+) -> None:
+    batch: list[Planned] = []
+    size = 0
+    for done, source in enumerate(sources, start=1):
+        planned = _plan_or_fail(core, source, options, tally)
+        if planned is not None:
+            batch.append(planned)
+            size += sum(len(section.content) for section in planned.added)
+        if len(batch) >= BATCH_DOCUMENTS or size >= BATCH_BYTES or options.replace:
+            tally.commit(batch)
+            batch, size = [], 0
+        if progress is not None:
+            progress(Progress(done, len(sources), source_of(core.store.layout.home, source.path)))
+        if interrupted():
+            break
+    tally.commit(batch)
+
+
+def _plan_or_fail(core: Core, source: SourceFile, options: LearnOptions, tally: Tally) -> Planned | None:
+    try:
+        return plan_file(core, source, options)
+    except KbdbError as error:
+        tally.fail(source_of(core.store.layout.home, source.path), error)
+        return None
+
+
+def plan_file(core: Core, source: SourceFile, options: LearnOptions) -> Planned:
+    """Plans what learning one file changes."""
+    name = source_of(core.store.layout.home, source.path)
+    docid = docid_of_source(name) if options.docid is None else options.docid
+    old = core.store.read_manifest(docid) if core.store.has_manifest(docid) else None
+    belief = core.beliefs.document(docid)
+    if old is not None and belief.state == "forgotten" and not source.named:
+        held = Suppressed("", old.title, "forgotten", belief.since, belief.reason)
+        return replace(_unchanged(old), suppressed=(held,))
+    data = _read(source.path)
+    digest = sha256(data).hexdigest()
+    events = (revival_of(core, docid, options.who),) if old is not None and belief.state != "live" else ()
+    if old is not None and old.origin.sha256 == digest and not events and _says_nothing_new(old, options):
+        return _unchanged(old)
+    parsed = parse(data, source.path.name, options.type, options.title or "")
+    sections = sections_of(parsed.parts, section_type_of(core, old, options), parsed.type)
+    now = now_seconds()
+    manifest = Manifest(
+        docid=docid,
+        type=parsed.type,
+        title=parsed.title,
+        description=parsed.description if options.description is None else options.description,
+        tags=clean_tags((*parsed.tags, *options.tags, *_tags_given_before(old))),
+        subject=old.subject if old else "",
+        origin=Origin(options.who, name, digest),
+        created=old.created if old else now,
+        updated=now,
+        head=parsed.head,
+        sections=placements_of(parsed.parts, sections),
+    )
+    if old is not None and not events and replace(manifest, updated=old.updated) == old:
+        return _unchanged(old)
+    return replace(settle(core, old, manifest, sections, options, events=events), warnings=parsed.warnings)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise SourceUnreadableError(f"cannot read {path}: {error.strerror}", "check that it exists and its permissions") from error
+
+
+def _says_nothing_new(old: Manifest, options: LearnOptions) -> bool:
+    untouched = (options.title, options.description, options.section_type, options.type) == (None,) * 4
+    return untouched and set(clean_tags(options.tags)) <= set(old.tags) and not options.supersedes
+
+
+def _tags_given_before(old: Manifest | None) -> tuple[str, ...]:
+    """The tags of a document that did not come from its own front matter; they outlive its changes."""
+    if old is None:
+        return ()
+    from_source = parse(old.head.encode(), "", old.type).tags if old.head else ()
+    return tuple(sorted(set(old.tags) - set(clean_tags(from_source))))
+
+
+def _unchanged(old: Manifest) -> Planned:
+    kbids = tuple(placement.kbid for placement in old.sections)
+    return Planned(LearnedDocument(old.docid, old.origin.source, "unchanged", len(kbids), kbids))
+
+
+def _account_for_missing(core: Core, folders: Sequence[Path], options: LearnOptions, tally: Tally) -> None:
+    """Finds live documents whose file is gone from a learned folder, and retires them with ``prune``."""
+    home = core.store.layout.home
+    prefixes = [source_of(home, folder) for folder in folders]
+    for docid in core.store.manifest_ids() if prefixes else ():
+        source = core.store.read_manifest(docid).origin.source
+        inside = any(prefix == "." or source.startswith(prefix.rstrip("/") + "/") for prefix in prefixes)
+        if not source or not inside or not core.document_is_live(docid) or path_of_source(home, source).exists():
+            continue
+        if options.prune:
+            event = core.event("retire", options.who, docid=docid, reason="source is gone")
+            core.commit([Change(events=(event,))])
+            tally.pruned.append(docid)
+        else:
+            tally.missing.append(docid)
+
+
+@contextmanager
+def _interruptible() -> Iterator[Callable[[], bool]]:
+    """Makes Ctrl-C a request to stop after the current document; a second one interrupts at once."""
+    if threading.current_thread() is not threading.main_thread():
+        yield lambda: False
+        return
+    seen = threading.Event()
+
+    def stop(signum: int, frame: FrameType | None) -> None:
+        if seen.is_set():
+            signal.default_int_handler(signum, frame)
+        seen.set()
+
+    before = signal.signal(signal.SIGINT, stop)
+    try:
+        yield seen.is_set
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,146 @@
+"""Plans what one document's learning changes: its manifest, its new sections, the events that go with them.
+
+Nothing is written here. ``learn`` plans files, ``statement`` plans content given directly; both commit what comes out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from kbdb.ingest.parse import Part
+from kbdb.knowledge.admission import Gate
+from kbdb.knowledge.core import Core
+from kbdb.knowledge.replacing import Revisions
+from kbdb.model import Event, LearnedDocument, Manifest, Placement, Section, Suppressed
+from kbdb.store.section import make_section
+from kbdb.store.store import Change
+
+
+@dataclass(frozen=True, slots=True)
+class LearnOptions:
+    """What the caller of learn said besides the text. None means: as the source says, or as it was."""
+
+    title: str | None = None
+    type: str | None = None
+    section_type: str | None = None
+    description: str | None = None
+    tags: tuple[str, ...] = ()
+    docid: str | None = None
+    replace: bool = False
+    supersedes: tuple[str, ...] = ()
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    prune: bool = False
+    who: str = "user"
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """One document's learning, ready to commit; ``change`` is None where nothing changes.
+
+    ``added`` are sections not stored before, ``reused`` listed ones that were, ``retired`` those the document no longer
+    lists, ``superseded`` those that a new one takes the place of, ``suppressed`` those that stay out of search.
+    """
+
+    document: LearnedDocument
+    change: Change | None = None
+    added: tuple[Section, ...] = ()
+    reused: int = 0
+    retired: tuple[str, ...] = ()
+    superseded: tuple[str, ...] = ()
+    suppressed: tuple[Suppressed, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def sections_of(parts: Sequence[Part], section_type: str, type: str) -> list[Section]:
+    """The sections that a document's parts become."""
+    return [make_section(section_type, type, part.title, part.content) for part in parts]
+
+
+def placements_of(parts: Sequence[Part], sections: Sequence[Section]) -> tuple[Placement, ...]:
+    """The listing of a document's parts."""
+    return tuple(
+        Placement(
+            kbid=section.kbid,
+            level=part.level,
+            parent=sections[part.parent].kbid if part.parent >= 0 else "",
+            heading_path=part.heading_path,
+            line=part.line,
+            line_end=part.line_end,
+            gap=part.gap,
+        )
+        for part, section in zip(parts, sections, strict=True)
+    )
+
+
+def clean_tags(tags: Iterable[str]) -> tuple[str, ...]:
+    """Tags without white space around them, sorted, each once."""
+    return tuple(sorted({" ".join(tag.split()) for tag in tags} - {""}))
+
+
+def section_type_of(core: Core, old: Manifest | None, options: LearnOptions) -> str:
+    """The partition a document's sections belong to: as said, else as it was, else default."""
+    if options.section_type is not None:
+        return options.section_type
+    if old is not None and old.sections:
+        return core.store.read_section(old.sections[0].kbid).section_type
+    return "default"
+
+
+def settle(
+    core: Core,
+    old: Manifest | None,
+    manifest: Manifest,
+    sections: Sequence[Section],
+    options: LearnOptions,
+    *,
+    stated: Sequence[Section] | None = None,
+    revives: bool = False,
+    events: Sequence[Event] = (),
+) -> Planned:
+    """Plans the step from the old manifest to the new one.
+
+    Args:
+        sections: of the new manifest, in its order.
+        stated: those that this call speaks of; all of them unless given.
+        revives: whether stated text that was forgotten comes back (see ``Gate``).
+        events: that go with the change anyway.
+    """
+    gate = Gate(core, options.who, revives)
+    listed = list({section.kbid: section for section in sections}.values())
+    spoken = listed if stated is None else list({section.kbid: section for section in stated}.values())
+    before = {placement.kbid for placement in old.sections} if old else set()
+    added = tuple(section for section in listed if not core.store.has_section(section.kbid))
+    fresh = [section for section in listed if section.kbid not in before]
+    admitted = [event for section in spoken for event in gate.admit(section)]
+    revisions = Revisions(core, options.who)
+    if options.replace:
+        revisions.replace_same_titles(manifest, fresh, options.docid or manifest.docid)
+    if options.supersedes and fresh:
+        revisions.supersede(options.supersedes, fresh[0].kbid, "superseded by the caller")
+    retired = tuple(sorted(before - {section.kbid for section in listed} - set(revisions.old)))
+    gone = (core.event("retire", options.who, docid=manifest.docid, kbids=retired),) if retired else ()
+    document = LearnedDocument(
+        docid=manifest.docid,
+        source=manifest.origin.source,
+        status="updated" if old else "added",
+        sections=len(manifest.sections),
+        kbids=tuple(dict.fromkeys(section.kbid for section in spoken)),
+    )
+    return Planned(
+        document=document,
+        change=Change(sections=added, manifests=(manifest,), events=(*events, *admitted, *revisions.events, *gone)),
+        added=added,
+        reused=len(spoken) - len([section for section in spoken if section in added]),
+        retired=retired,
+        superseded=revisions.old,
+        suppressed=tuple(gate.suppressed),
+        warnings=tuple(gate.warnings),
+    )
+
+
+def now_seconds() -> str:
+    """This instant as manifests write it: ISO 8601 UTC with seconds."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

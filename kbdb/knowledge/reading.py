@@ -1,0 +1,173 @@
+"""retrieve and list: what is stored, as it is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kbdb.errors import InvalidArgumentError
+from kbdb.knowledge.core import Core, utc_now
+from kbdb.knowledge.entries import StoredSection, tag_key
+from kbdb.knowledge.forget import require_document, require_section
+from kbdb.model import DocumentView, ListItem, ListResult, Manifest, SectionPlace, SectionView
+
+
+@dataclass(frozen=True, slots=True)
+class ListFilter:
+    """What list shows: everything that fits all that is given."""
+
+    state: str | None = None
+    tags: tuple[str, ...] = ()
+    type: str | None = None
+    section_type: str | None = None
+    docid: str | None = None
+
+
+def retrieve_section(core: Core, kbid: str) -> SectionView:
+    """A section with its state and every place where a manifest lists it.
+
+    Raises:
+        SectionNotFoundError: nothing of that id is stored.
+        CorruptError: its file is damaged.
+    """
+    require_section(core, kbid)
+    section = core.store.read_section(kbid)
+    stored = core.indexer.stored(kbid)
+    return SectionView(
+        kbid=kbid,
+        section_type=section.section_type,
+        type=section.type,
+        title=section.title,
+        state=core.beliefs.section(kbid, utc_now()).state,
+        tags=stored.tags if stored else (),
+        description=stored.description if stored else "",
+        content=section.content,
+        places=tuple(place for manifest in core.indexer.manifests_listing(kbid) for place in _places(core, manifest, kbid)),
+    )
+
+
+def retrieve_document(core: Core, docid: str) -> DocumentView:
+    """A document with its source, byte for byte.
+
+    Raises:
+        DocumentNotFoundError: there is no such document.
+        CorruptError: a file of it is damaged.
+    """
+    manifest = require_document(core, docid)
+    return DocumentView(manifest, core.beliefs.document(docid).state, content_of(core, manifest))
+
+
+def content_of(core: Core, manifest: Manifest) -> bytes:
+    """The bytes a manifest mirrors."""
+    pieces = [manifest.head.encode()]
+    for placement in manifest.sections:
+        pieces += (core.store.read_section(placement.kbid).content, placement.gap.encode())
+    return b"".join(pieces)
+
+
+def list_documents(core: Core, only: ListFilter, limit: int, offset: int) -> ListResult:
+    """Documents by source, then docid."""
+    tags = {tag_key(tag) for tag in only.tags}
+    items = []
+    for docid in core.store.manifest_ids():
+        manifest = core.store.read_manifest(docid)
+        state = core.beliefs.document(docid).state
+        if (
+            (only.state is None or only.state == state)
+            and (only.type is None or only.type == manifest.type)
+            and (only.docid is None or only.docid == docid)
+            and tags <= {tag_key(tag) for tag in manifest.tags}
+            and (only.section_type is None or only.section_type == _section_type(core, manifest))
+        ):
+            items.append(_document_item(core, manifest, state))
+    items.sort(key=lambda item: (item.source, item.docid))
+    return ListResult(tuple(items[offset : offset + limit]), len(items), offset, limit)
+
+
+def list_sections(core: Core, only: ListFilter, limit: int, offset: int) -> ListResult:
+    """Sections by kbid, or in a document's order where one is named; those that nothing lists come along as such."""
+    if only.docid is not None:
+        kbids = tuple(dict.fromkeys(p.kbid for p in require_document(core, only.docid).sections))
+    else:
+        kbids = tuple(core.store.section_ids())
+    items = [item for kbid in kbids if (item := _section_item(core, kbid, only)) is not None]
+    return ListResult(tuple(items[offset : offset + limit]), len(items), offset, limit)
+
+
+def check_page(limit: int, offset: int) -> None:
+    """Raises InvalidArgumentError for a page that cannot be."""
+    if limit < 1 or offset < 0:
+        raise InvalidArgumentError(f"limit {limit} and offset {offset} make no page", "limit is at least 1, offset at least 0")
+
+
+def _places(core: Core, manifest: Manifest, kbid: str) -> Iterator[SectionPlace]:
+    state = core.beliefs.document(manifest.docid).state
+    for placement in manifest.sections:
+        if placement.kbid == kbid:
+            yield SectionPlace(
+                manifest.docid,
+                manifest.origin.source,
+                placement.level,
+                placement.parent,
+                placement.heading_path,
+                placement.line,
+                placement.line_end,
+                state,
+            )
+
+
+def _section_type(core: Core, manifest: Manifest) -> str:
+    stored = core.indexer.stored(manifest.sections[0].kbid) if manifest.sections else None
+    return stored.section_type if stored else "default"
+
+
+def _document_item(core: Core, manifest: Manifest, state: str) -> ListItem:
+    return ListItem(
+        docid=manifest.docid,
+        kbid="",
+        title=manifest.title,
+        type=manifest.type,
+        section_type=_section_type(core, manifest),
+        state=state,
+        source=manifest.origin.source,
+        tags=manifest.tags,
+        sections=len(manifest.sections),
+        updated=manifest.updated,
+    )
+
+
+def _section_item(core: Core, kbid: str, only: ListFilter) -> ListItem | None:
+    stored = core.indexer.stored(kbid)
+    if stored is None:
+        return None
+    state = section_state(core, kbid, stored)
+    tags = {tag_key(tag) for tag in only.tags}
+    fits = (
+        (only.state is None or only.state == state)
+        and (only.section_type is None or only.section_type == stored.section_type)
+        and (only.type is None or only.type == stored.type)
+        and tags <= {tag_key(tag) for tag in stored.tags}
+    )
+    if not fits:
+        return None
+    place = stored.places[0] if stored.places else None
+    return ListItem(
+        docid=place.docid if place else "",
+        kbid=kbid,
+        title=stored.title,
+        type=stored.type,
+        section_type=stored.section_type,
+        state=state,
+        source=place.source if place else "",
+        tags=stored.tags,
+        sections=1,
+        updated="",
+    )
+
+
+def section_state(core: Core, kbid: str, stored: StoredSection) -> str:
+    """``unlisted`` where no live document lists an active section, else what is believed of it."""
+    state = core.beliefs.section(kbid, utc_now()).state
+    if state == "active" and not any(core.document_is_live(place.docid) for place in stored.places):
+        return "unlisted"
+    return str(state)

@@ -1,0 +1,80 @@
+"""Finds what a new section takes the place of, and writes it down as revise events."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from kbdb.errors import InvalidArgumentError
+from kbdb.knowledge.admission import text_keys_of
+from kbdb.knowledge.core import Core, utc_now
+from kbdb.knowledge.entries import StoredSection
+from kbdb.model import Event, Manifest, Section, State
+from kbdb.plan import MAX_CLAUSES, Alternative, Clause, Plan
+from kbdb.store.ids import kbid_encode
+
+
+@dataclass(slots=True)
+class Revisions:
+    """Collects the revise events of one document's learning."""
+
+    core: Core
+    actor: str
+    events: list[Event] = field(default_factory=list)
+
+    @property
+    def old(self) -> tuple[str, ...]:
+        """The sections superseded so far."""
+        return tuple(kbid for event in self.events for kbid in event.kbids)
+
+    def supersede(self, olds: Sequence[str], new: str, reason: str) -> None:
+        """A new section takes the place of old ones; those that are not active stay as they are."""
+        store, now = self.core.store, utc_now()
+        for kbid in olds:
+            if not store.has_section(kbid):
+                raise InvalidArgumentError(f"supersedes names {kbid}, which is not stored", "kbdb search finds kbids")
+        active = [k for k in olds if k != new and self.core.beliefs.section(k, now).state is State.ACTIVE]
+        if not active:
+            return
+        keys = text_keys_of(self.core, *(store.read_section(kbid) for kbid in active))
+        fields = {"kbids": tuple(active), "successor": new, "reason": reason, "text_keys": keys}
+        self.events.append(self.core.event("revise", self.actor, **fields))
+
+    def replace_same_titles(self, manifest: Manifest, fresh: Sequence[Section], scope: str) -> None:
+        """Each new section supersedes the live one of its title: in the document ``scope`` first, else anywhere.
+
+        Within the document, one under the same headings comes first.
+
+        Raises:
+            InvalidArgumentError: several sections have the title and nothing says which is meant.
+        """
+        paths = {placement.kbid: placement.heading_path for placement in manifest.sections}
+        for section in fresh:
+            found = [(k, stored.places) for k, stored in live_with_title(self.core, section.title) if k not in paths]
+            inside = [(k, p) for k, places in found for p in places if p.docid == scope]
+            same_path = [k for k, place in inside if place.heading_path == paths[section.kbid]]
+            targets = list(dict.fromkeys(same_path or [k for k, _ in inside] or [k for k, _ in found]))
+            if len(targets) > 1 and not same_path:
+                raise InvalidArgumentError(
+                    f"--replace is ambiguous: {len(targets)} sections are titled {section.title!r}: {', '.join(targets)}",
+                    "name the document with --docid, or unlearn those that are wrong",
+                )
+            self.supersede(targets, section.kbid, "replaced by a section of the same title")
+
+
+def live_with_title(core: Core, title: str) -> list[tuple[str, StoredSection]]:
+    """The live sections of exactly this title, by kbid."""
+    snapshot = core.snapshot()
+    words = sorted({word for _, word in core.engine.tokenise(title)})[:MAX_CLAUSES]
+    clauses = tuple(
+        Clause(word, (Alternative((stem,)),), "must", 0) for word, stem in zip(words, core.stem(words), strict=True)
+    )
+    hits = snapshot.searcher.search(Plan(clauses), snapshot.searcher.sections).hits
+    found = []
+    for hit in hits:
+        segment = snapshot.slots[hit.segment].segment
+        stored = StoredSection.decode(segment.stored(hit.entry))
+        if stored.title == title:
+            found.append((kbid_encode(segment.kbid(hit.entry)), stored))
+    return sorted(found)
+

@@ -1,0 +1,204 @@
+"""search: from a query's text to a page of hits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from time import perf_counter
+
+from kbdb.errors import EmbeddingProviderNotConfiguredError, InvalidArgumentError, KbdbError
+from kbdb.index.snapshot import Snapshot
+from kbdb.ingest.body import body_of
+from kbdb.knowledge.core import Core
+from kbdb.knowledge.entries import StoredPlace, StoredSection, docid_of_source, tag_key, text_of
+from kbdb.knowledge.sources import source_of
+from kbdb.model import PagedSearchResult, SearchHit, Unreadable
+from kbdb.plan import EngineHit, EngineResult
+from kbdb.query.explain import explain_shares
+from kbdb.query.highlight import Matcher
+from kbdb.query.parser import parse_query
+from kbdb.query.resolve import Resolved, resolve
+from kbdb.query.snippet import make_snippet
+from kbdb.query.verdict import match_of, matched_terms, verdict_of
+from kbdb.store.ids import is_docid, kbid_encode
+
+MODES = ("lexical", "vector", "hybrid")
+MAX_LIMIT = 1000
+"""A page holds at most this many hits."""
+
+MAX_DEPTH = 100_000
+"""offset + limit reach at most this deep."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOptions:
+    """What the caller of search said besides the query."""
+
+    mode: str
+    limit: int
+    offset: int = 0
+    content: bool = False
+    explain: bool = False
+    tags: tuple[str, ...] = ()
+    type: str | None = None
+    section_type: str | None = None
+    docid: str | None = None
+
+
+def search(core: Core, query: str, options: SearchOptions) -> PagedSearchResult:
+    """Answers a query.
+
+    Raises:
+        InvalidArgumentError: mode, limit or offset out of range.
+        EmbeddingProviderNotConfiguredError: vector or hybrid mode.
+        CorruptError: the index is damaged where the query touches it.
+    """
+    started = perf_counter()
+    _check(options)
+    snapshot = core.snapshot()
+    resolved = resolve_query(core, snapshot, query)
+    allowed = snapshot.allowed(_groups(core, resolved, options), resolved.filters.none_of)
+    engine_started = perf_counter()
+    result = _run(snapshot, resolved, options.offset + options.limit, allowed)
+    engine_ms = (perf_counter() - engine_started) * 1000
+    best = result.hits[0] if result.hits else None
+    unreadable: list[Unreadable] = []
+    page = result.hits[options.offset :]
+    hits = _hits(core, snapshot, resolved, page, options, unreadable)
+    return PagedSearchResult(
+        query=query,
+        search_mode=options.mode,
+        retrieval_method="lexical",
+        match=match_of(resolved, best),
+        verdict=verdict_of(resolved, best),
+        generation=snapshot.generation,
+        total=result.total,
+        total_is_exact=result.total_is_exact,
+        hidden=_hidden(core, snapshot, resolved, options),
+        offset=options.offset,
+        limit=options.limit,
+        engine_ms=engine_ms,
+        elapsed_ms=(perf_counter() - started) * 1000,
+        warnings=(*resolved.warnings, *core.notices),
+        unreadable=tuple(unreadable),
+        hits=tuple(hits),
+    )
+
+
+def rank(core: Core, query: str, limit: int) -> list[tuple[str, float]]:
+    """The bare engine call: kbids and scores of the best hits, without filters, snippets or files."""
+    snapshot = core.snapshot()
+    resolved = resolve_query(core, snapshot, query)
+    return [] if resolved.asks_nothing else snapshot.searcher.rank(resolved.plan, limit)
+
+
+def resolve_query(core: Core, snapshot: Snapshot, query: str) -> Resolved:
+    """The query as a plan over what the snapshot knows."""
+    return resolve(
+        parse_query(query), snapshot.searcher, core.engine.tokenise, core.stem, core.stop_words, core.synonyms
+    )
+
+
+def _check(options: SearchOptions) -> None:
+    if options.mode not in MODES:
+        raise InvalidArgumentError(f"mode is {options.mode!r}", f"use one of: {', '.join(MODES)}")
+    if options.mode != "lexical":
+        raise EmbeddingProviderNotConfiguredError(
+            f"{options.mode} search needs an embedding provider, and none is configured",
+            "search with mode lexical",
+        )
+    if not 1 <= options.limit <= MAX_LIMIT:
+        raise InvalidArgumentError(f"limit is {options.limit}", f"use 1 to {MAX_LIMIT}")
+    if not 0 <= options.offset <= MAX_DEPTH:
+        raise InvalidArgumentError(f"offset is {options.offset}", f"use 0 to {MAX_DEPTH}")
+
+
+def _run(snapshot: Snapshot, resolved: Resolved, limit: int, allowed: list[bytes] | None) -> EngineResult:
+    if resolved.asks_nothing:
+        return EngineResult((), 0, True)
+    return snapshot.searcher.search(resolved.plan, limit, allowed)
+
+
+def _groups(core: Core, resolved: Resolved, options: SearchOptions) -> list[Sequence[str]]:
+    """Filter keys of query and options: a hit holds one of each group."""
+    groups: list[Sequence[str]] = [(key,) for key in resolved.filters.all_of]
+    groups += [_widened(core, group) for group in resolved.filters.any_of]
+    groups += [(tag_key(tag),) for tag in options.tags]
+    if options.type is not None:
+        groups.append((f"type:{options.type}",))
+    if options.section_type is not None:
+        groups.append((f"section_type:{options.section_type}",))
+    if options.docid is not None:
+        groups.append(_widened(core, (f"doc:{options.docid}",)))
+    return groups
+
+
+def _widened(core: Core, group: Sequence[str]) -> tuple[str, ...]:
+    """A document may be named by its docid or by the path it was learned from."""
+    home = core.store.layout.home
+    paths = [key.removeprefix("doc:") for key in group if key.startswith("doc:") and not is_docid(key[4:])]
+    return (*group, *(f"doc:{docid_of_source(source_of(home, home / path))}" for path in paths if path))
+
+
+def _hidden(core: Core, snapshot: Snapshot, resolved: Resolved, options: SearchOptions) -> int:
+    """How many sections match that are stored but not live."""
+    searcher = snapshot.hidden_searcher
+    if searcher is None or resolved.asks_nothing:
+        return 0
+    allowed = snapshot.allowed(_groups(core, resolved, options), resolved.filters.none_of)
+    return searcher.search(resolved.plan, 0, allowed).total
+
+
+def _hits(
+    core: Core,
+    snapshot: Snapshot,
+    resolved: Resolved,
+    page: Sequence[EngineHit],
+    options: SearchOptions,
+    unreadable: list[Unreadable],
+) -> list[SearchHit]:
+    matcher = Matcher(resolved, core.engine.tokenise, core.stem)
+    hits = []
+    for found in page:
+        segment = snapshot.slots[found.segment].segment
+        kbid = kbid_encode(segment.kbid(found.entry))
+        try:
+            text = text_of(core.store.read_section(kbid))
+        except KbdbError as error:
+            unreadable.append(Unreadable(kbid, str(core.store.layout.section(kbid)), error.message))
+            continue
+        stored = StoredSection.decode(segment.stored(found.entry))
+        shares = ()
+        if options.explain or resolved.has_choices:
+            shares = snapshot.searcher.explain(resolved.plan, found.segment, found.entry)
+        place = shown_place(core, stored, options.docid)
+        body = body_of(text, stored.title, stored.type)
+        snippet = make_snippet(body or stored.description, matcher)
+        hits.append(
+            SearchHit(
+                kbid=kbid,
+                docid=place.docid,
+                title=stored.title,
+                heading_path=place.heading_path,
+                level=place.level,
+                line=place.line,
+                line_end=place.line_end,
+                source=place.source,
+                score=found.score,
+                snippet=snippet.text,
+                matched_terms=matched_terms(resolved, found.matched, shares),
+                tags=stored.tags,
+                section_type=stored.section_type,
+                content=text if options.content else None,
+                explain=explain_shares(resolved.plan, shares) if options.explain else None,
+            )
+        )
+    return hits
+
+
+def shown_place(core: Core, stored: StoredSection, docid: str | None = None) -> StoredPlace:
+    """The place a hit is cited by: in the document asked for, else in the first live one, else in any."""
+    asked = (place for place in stored.places if place.docid == docid)
+    live = (place for place in stored.places if core.document_is_live(place.docid))
+    nowhere = StoredPlace("", "", (), 0, 0, 0)
+    return next(asked, None) or next(live, None) or next(iter(stored.places), nowhere)

@@ -1,0 +1,168 @@
+"""learn for content given directly: a fact or a text, on standard input or from a program.
+
+It makes a document of its own, named after its title, or joins one that was made this way before. Its manifest then
+mirrors what was said, statement after statement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from time import perf_counter
+
+from kbdb.errors import InvalidArgumentError
+from kbdb.ingest.document import ParsedDocument
+from kbdb.ingest.lines import line_ends
+from kbdb.ingest.parse import parse
+from kbdb.knowledge.core import Core
+from kbdb.knowledge.entries import text_of
+from kbdb.knowledge.forget import revival_of
+from kbdb.knowledge.planning import (
+    LearnOptions,
+    Planned,
+    clean_tags,
+    now_seconds,
+    placements_of,
+    section_type_of,
+    sections_of,
+    settle,
+)
+from kbdb.knowledge.tally import Tally
+from kbdb.model import AddSectionResult, LearnedDocument, Manifest, Origin, Placement, Section
+from kbdb.store.ids import docid_for
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A listed section, with the section itself."""
+
+    placement: Placement
+    section: Section
+
+
+def learn_content(core: Core, content: bytes, options: LearnOptions) -> AddSectionResult:
+    """Learns one text.
+
+    Raises:
+        InvalidArgumentError: the text is empty, or the document it should join mirrors a file.
+        NotUtf8Error: the text is not UTF-8.
+    """
+    started = perf_counter()
+    if not content.strip():
+        raise InvalidArgumentError("there is nothing to learn: the content is empty", "give some text")
+    tally = Tally(core)
+    tally.commit([plan_content(core, content, options)])
+    return tally.result(perf_counter() - started)
+
+
+def plan_content(core: Core, content: bytes, options: LearnOptions) -> Planned:
+    """Plans what learning one text changes."""
+    parsed = parse(content, "", options.type, options.title or "")
+    docid, old = _document_to_join(core, parsed.title, options)
+    sections = sections_of(parsed.parts, section_type_of(core, old, options), parsed.type)
+    stated = [Item(p, s) for p, s in zip(placements_of(parsed.parts, sections), sections, strict=True)]
+    head = parsed.head if old is None else old.head
+    items = stated if old is None else list(_joined(core, old, stated, replaces=options.replace))
+    manifest = _manifest(docid, old, parsed, head, items, options)
+    gone = old is not None and not core.document_is_live(docid)
+    events = (revival_of(core, docid, options.who),) if gone else ()
+    planned = settle(
+        core,
+        old,
+        manifest,
+        [item.section for item in items],
+        options,
+        stated=sections,
+        revives=options.who == "user",
+        events=events,
+    )
+    same = old is not None and replace(manifest, updated=old.updated) == old
+    if same and planned.change is not None and not planned.change.events:
+        kbids = planned.document.kbids
+        return Planned(LearnedDocument(docid, "", "unchanged", len(kbids), kbids), suppressed=planned.suppressed)
+    return replace(planned, warnings=(*parsed.warnings, *planned.warnings))
+
+
+def _document_to_join(core: Core, title: str, options: LearnOptions) -> tuple[str, Manifest | None]:
+    """The document a text belongs to, and its manifest where it exists.
+
+    A docid that mirrors a file can only say where ``replace`` looks; the text then gets a document of its own.
+    """
+    docid = docid_for(f"title:{title}", title) if options.docid is None else options.docid
+    old = core.store.read_manifest(docid) if core.store.has_manifest(docid) else None
+    if old is None or not old.origin.source:
+        return docid, old
+    if not options.replace:
+        raise InvalidArgumentError(
+            f"document {docid} mirrors {old.origin.source}; nothing else can join it",
+            "change the file and learn it again, or leave --docid out",
+        )
+    return _document_to_join(core, title, replace(options, docid=None))
+
+
+def _joined(core: Core, old: Manifest, stated: Sequence[Item], *, replaces: bool) -> Iterator[Item]:
+    """The old items with the new ones in the places of those they replace, or behind them."""
+    listed = {placement.kbid for placement in old.sections}
+    new = [item for item in stated if item.section.kbid not in listed]
+    for placement in old.sections:
+        section = core.store.read_section(placement.kbid)
+        match = next((item for item in new if replaces and _same_heading(item, placement, section)), None)
+        if match is None:
+            yield Item(placement, section)
+        else:
+            new.remove(match)
+            yield Item(replace(match.placement, gap=placement.gap), match.section)
+    yield from new
+
+
+def _same_heading(item: Item, placement: Placement, section: Section) -> bool:
+    return item.section.title == section.title and item.placement.heading_path == placement.heading_path
+
+
+def _manifest(
+    docid: str,
+    old: Manifest | None,
+    parsed: ParsedDocument,
+    head: str,
+    items: Sequence[Item],
+    options: LearnOptions,
+) -> Manifest:
+    now = now_seconds()
+    spaced = _spaced(items) if old is not None else list(items)
+    placements = tuple(_laid_out(head, spaced))
+    source = head + "".join(text_of(i.section) + p.gap for i, p in zip(spaced, placements, strict=True))
+    title = parsed.title if old is None or options.title is not None else old.title
+    description = parsed.description if old is None else parsed.description or old.description
+    return Manifest(
+        docid=docid,
+        type=parsed.type if old is None else old.type,
+        title=title,
+        description=description if options.description is None else options.description,
+        tags=clean_tags((*parsed.tags, *options.tags, *(old.tags if old else ()))),
+        subject=old.subject if old else "",
+        origin=Origin(options.who, "", sha256(source.encode()).hexdigest()),
+        created=old.created if old else now,
+        updated=now,
+        head=head,
+        sections=placements,
+    )
+
+
+def _spaced(items: Sequence[Item]) -> list[Item]:
+    """The items with a blank line between one and the next, where there is no white space."""
+    last = len(items) - 1
+    return [
+        item if place == last or item.placement.gap else replace(item, placement=replace(item.placement, gap="\n\n"))
+        for place, item in enumerate(items)
+    ]
+
+
+def _laid_out(head: str, items: Sequence[Item]) -> Iterator[Placement]:
+    """The placements with the lines at which they stand when head and items are written one after the other."""
+    line = 1 + line_ends(head)
+    for item in items:
+        text = text_of(item.section)
+        end = line + line_ends(text)
+        yield replace(item.placement, line=line, line_end=end)
+        line = end + line_ends(item.placement.gap)

@@ -1,0 +1,96 @@
+"""Commits what was planned and keeps the account of one call of learn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from kbdb.errors import KbdbError
+from kbdb.knowledge.admission import section_stems
+from kbdb.knowledge.core import Core
+from kbdb.knowledge.entries import StoredSection
+from kbdb.knowledge.planning import Planned
+from kbdb.model import AddSectionResult, LearnedDocument, NearDuplicate, Section, Suppressed
+from kbdb.store.ids import kbid_encode
+
+NEAR_DUPLICATE = 0.85
+"""Jaccard from which two sections are reported as near duplicates (DESIGN: engine)."""
+
+NEAR_DUPLICATES_EACH = 5
+"""At most this many are reported for one section."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a call of learn has done so far; ``commit`` is the only step that writes."""
+
+    core: Core
+    documents: list[LearnedDocument] = field(default_factory=list)
+    added: set[str] = field(default_factory=set)
+    reused: int = 0
+    retired: list[str] = field(default_factory=list)
+    near_duplicates: dict[tuple[str, str], NearDuplicate] = field(default_factory=dict)
+    suppressed: list[Suppressed] = field(default_factory=list)
+    superseded: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    pruned: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    interrupted: bool = False
+
+    def fail(self, source: str, error: KbdbError) -> None:
+        """A source that could not be learned."""
+        text = {"code": error.code, "message": error.message, "hint": error.hint}
+        self.documents.append(LearnedDocument("", source, "failed", 0, (), text))
+
+    def commit(self, batch: Sequence[Planned]) -> None:
+        """Stores the planned documents, then counts them in; nothing is counted that is not stored."""
+        changes = [planned.change for planned in batch if planned.change is not None]
+        if changes:
+            self.core.commit(changes)
+        for planned in batch:
+            self._count(planned)
+        self._find_near_duplicates(section for planned in batch for section in planned.added)
+
+    def result(self, seconds: float) -> AddSectionResult:
+        """The account."""
+        return AddSectionResult(
+            kbids=tuple(dict.fromkeys(kbid for document in self.documents for kbid in document.kbids)),
+            generation=self.core.generation,
+            documents=tuple(self.documents),
+            sections_added=len(self.added),
+            sections_reused=self.reused,
+            sections_retired=len(set(self.retired)),
+            near_duplicates=tuple(self.near_duplicates.values()),
+            suppressed=tuple(self.suppressed),
+            vector_embedding_failed=False,
+            elapsed_ms=seconds * 1000,
+            missing=tuple(self.missing),
+            pruned=tuple(self.pruned),
+            superseded=tuple(self.superseded),
+            warnings=(*self.warnings, *self.core.notices),
+            interrupted=self.interrupted,
+        )
+
+    def _count(self, planned: Planned) -> None:
+        self.documents.append(planned.document)
+        fresh = {section.kbid for section in planned.added} - self.added
+        self.reused += planned.reused + len(planned.added) - len(fresh)
+        self.added |= fresh
+        self.retired.extend(planned.retired)
+        self.superseded.extend(planned.superseded)
+        self.suppressed.extend(planned.suppressed)
+        self.warnings.extend(planned.warnings)
+
+    def _find_near_duplicates(self, sections: Iterable[Section]) -> None:
+        snapshot = self.core.snapshot()
+        for section in sections:
+            stems = sorted(set(section_stems(self.core, section)))
+            if not stems:
+                continue
+            for place, entry, jaccard in snapshot.searcher.similar(stems, NEAR_DUPLICATE, NEAR_DUPLICATES_EACH + 1):
+                segment = snapshot.slots[place].segment
+                other = kbid_encode(segment.kbid(entry))
+                if other == section.kbid or (other, section.kbid) in self.near_duplicates:
+                    continue
+                title = StoredSection.decode(segment.stored(entry)).title
+                self.near_duplicates[section.kbid, other] = NearDuplicate(section.kbid, other, title, jaccard)

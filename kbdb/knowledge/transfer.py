@@ -1,0 +1,181 @@
+"""export and import: the truth files as a folder that can be carried, checked and taken in elsewhere.
+
+An export holds ``catalog.toml``, ``sections/``, ``documents/``, ``events/`` as in a database, and ``SHA256SUMS`` over
+them, which ``sha256sum -c`` reads too. Import verifies all of it before it writes anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path, PurePosixPath
+from time import perf_counter
+
+from kbdb.errors import CorruptError, HashMismatchError, InvalidArgumentError, SourceNotFoundError, StorageError
+from kbdb.knowledge.admission import Gate
+from kbdb.knowledge.core import Core
+from kbdb.model import Event, ExportResult, Manifest, Section
+from kbdb.store import files
+from kbdb.store.catalog import decode_catalog, encode_catalog
+from kbdb.store.events import decode_events
+from kbdb.store.manifest import decode_manifest
+from kbdb.store.section import decode_section
+from kbdb.store.store import Change
+
+SUMS = "SHA256SUMS"
+BATCH = 500
+"""Documents taken in with one sync."""
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """What an export holds, verified."""
+
+    sections: dict[str, Section]
+    manifests: tuple[Manifest, ...]
+    events: tuple[Event, ...]
+
+
+def export(core: Core, target: Path) -> ExportResult:
+    """Writes the truth files to a folder; it is there whole or not at all.
+
+    Raises:
+        InvalidArgumentError: the folder exists and is not an earlier export.
+    """
+    started = perf_counter()
+    target = target.absolute()
+    if target.exists() and not _is_export(target) and (not target.is_dir() or any(target.iterdir())):
+        raise InvalidArgumentError(f"{target} exists and is not an export", "name a folder that does not exist yet")
+    if target.is_relative_to(core.store.layout.root):
+        raise InvalidArgumentError(f"{target} lies inside the database", "name a folder outside .kbdb")
+    making = target.with_name(target.name + files.TMP_SUFFIX)
+    files.remove_folder(making, point="export")
+    sums = []
+    sections = documents = 0
+    for name, data in _truth(core):
+        files.make_folder(making / PurePosixPath(name).parent)
+        files.write_atomic(making / name, data, sync=False, point="export")
+        sums.append(f"{sha256(data).hexdigest()}  {name}\n")
+        sections += name.startswith("sections/")
+        documents += name.startswith("documents/")
+    files.write_atomic(making / SUMS, "".join(sums).encode(), sync=False, point="export")
+    made = [path for path in making.rglob("*")]
+    folders = [making, *(path for path in made if path.is_dir())]
+    files.sync_many([path for path in made if path.is_file()], folders, making, None)
+    files.replace_folder(making, target, point="export")
+    return ExportResult(str(target), sections, documents, 0, (perf_counter() - started) * 1000)
+
+
+def import_(core: Core, source: Path) -> ExportResult:
+    """Takes an export in: what is new is stored, what was decided there or here about a text goes on to hold.
+
+    Of a document that both have, the one updated last stays.
+
+    Raises:
+        SourceNotFoundError: there is no export.
+        HashMismatchError: a file is not what the export's list says; nothing was written.
+        CorruptError: a file is not what its name says; nothing was written.
+    """
+    started = perf_counter()
+    package = read_package(source)
+    gate = Gate(core, "import", revives=False)
+    new_events = tuple(event for event in package.events if event.id not in core.events)
+    if new_events:
+        core.commit([Change(events=new_events)])
+    wanted = [manifest for manifest in package.manifests if _is_newer(core, manifest)]
+    listed = {placement.kbid for manifest in package.manifests for placement in manifest.sections}
+    stored = 0
+    loose = [section for kbid, section in package.sections.items() if kbid not in listed]
+    batches = [wanted[at : at + BATCH] for at in range(0, len(wanted), BATCH)] or [[]]
+    for number, batch in enumerate(batches):
+        changes = [_taking_in(core, package, manifest, gate) for manifest in batch]
+        if number == 0 and loose:
+            changes.append(Change(sections=tuple(s for s in loose if not core.store.has_section(s.kbid))))
+        stored += len({section.kbid for change in changes for section in change.sections})
+        if changes:
+            core.commit(changes)
+    suppressed = len({one.kbid for one in gate.suppressed})
+    return ExportResult(str(source), stored, len(wanted), suppressed, (perf_counter() - started) * 1000)
+
+
+def read_package(source: Path) -> Package:
+    """Reads and verifies an export."""
+    sums_path = source / SUMS
+    if not sums_path.is_file():
+        raise SourceNotFoundError(f"{source} is not an export: it has no {SUMS}", "name a folder that kbdb export made")
+    contents = dict(_verified(source, sums_path))
+    decode_catalog(contents.get("catalog.toml", b""), source / "catalog.toml")
+    sections, manifests, events = {}, [], []
+    for name, data in contents.items():
+        path = source / name
+        if name.startswith("sections/"):
+            section = decode_section(data, path)
+            sections[section.kbid] = section
+        elif name.startswith("documents/"):
+            manifests.append(decode_manifest(data, path))
+        elif name.startswith("events/"):
+            events += decode_events(data, path)
+    for manifest in manifests:
+        for placement in manifest.sections:
+            if placement.kbid not in sections:
+                raise CorruptError(f"{source}: {manifest.docid} lists section {placement.kbid}, which is not there")
+    return Package(sections, tuple(manifests), tuple(events))
+
+
+def _taking_in(core: Core, package: Package, manifest: Manifest, gate: Gate) -> Change:
+    sections = list({p.kbid: package.sections[p.kbid] for p in manifest.sections}.values())
+    events = tuple(event for section in sections for event in gate.admit(section))
+    fresh = tuple(section for section in sections if not core.store.has_section(section.kbid))
+    return Change(sections=fresh, manifests=(manifest,), events=events)
+
+
+def _is_newer(core: Core, manifest: Manifest) -> bool:
+    if not core.store.has_manifest(manifest.docid):
+        return True
+    mine = core.store.read_manifest(manifest.docid)
+    return mine != manifest and mine.updated < manifest.updated
+
+
+def _truth(core: Core) -> Iterator[tuple[str, bytes]]:
+    store = core.store
+    yield "catalog.toml", encode_catalog(store.catalog)
+    for kbid in store.section_ids():
+        yield f"sections/{kbid[:2]}/{kbid}.sec", store.section_bytes(kbid)
+    for docid in store.manifest_ids():
+        yield f"documents/{docid}.toml", store.manifest_bytes(docid)
+    for name in store.event_files():
+        yield f"events/{name}", store.events_bytes(name)
+
+
+def _verified(source: Path, sums_path: Path) -> Iterator[tuple[str, bytes]]:
+    listed: set[str] = set()
+    for number, line in enumerate(sums_path.read_text("utf-8").splitlines(), start=1):
+        digest, _, name = line.partition("  ")
+        path = source / name
+        if not _is_plain(name) or name in listed:
+            raise CorruptError(f"{sums_path}: line {number} does not name a file of the export")
+        listed.add(name)
+        try:
+            data = path.read_bytes()
+        except FileNotFoundError as error:
+            raise HashMismatchError(f"{path} is listed in {SUMS} but missing", "copy the export again") from error
+        except OSError as error:
+            raise StorageError(f"cannot read {path}: {error.strerror}") from error
+        if sha256(data).hexdigest() != digest:
+            raise HashMismatchError(f"{path} is not what {SUMS} says: its SHA-256 differs", "copy the export again")
+        yield name, data
+    found = {p.relative_to(source).as_posix() for p in source.rglob("*") if p.is_file()} - {SUMS}
+    if found != listed:
+        extra = ", ".join(sorted(found - listed)[:3])
+        raise HashMismatchError(f"{source} holds files that {SUMS} does not list: {extra}", "remove them or export again")
+
+
+def _is_plain(name: str) -> bool:
+    """Whether a listed name stays inside the export."""
+    parts = PurePosixPath(name).parts
+    return bool(parts) and not name.startswith("/") and ".." not in parts and "\\" not in name
+
+
+def _is_export(path: Path) -> bool:
+    return (path / SUMS).is_file()

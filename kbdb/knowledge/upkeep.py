@@ -1,0 +1,106 @@
+"""gc, rebuild and status: what can go, what can be made anew, and how things stand."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from time import perf_counter
+
+from kbdb.errors import CorruptError, InvalidArgumentError
+from kbdb.knowledge.core import Core
+from kbdb.knowledge.reading import section_state
+from kbdb.model import DbStatus, EngineStatus, GcResult, IndexStatus, RebuildResult
+from kbdb.store import index_files
+from kbdb.store.store import Change
+
+BATCH = 1000
+"""Sections removed in one commit."""
+
+
+def gc(core: Core, keep_days: int | None, *, dry_run: bool) -> GcResult:
+    """Removes retired documents and sections that no document lists, once they have been so long enough.
+
+    Args:
+        keep_days: how long what was retired or superseded stays; None: as worker.toml says. What no event speaks of
+            goes at once.
+        dry_run: only tell what would go.
+    """
+    started = perf_counter()
+    days = core.config.history.keep_days if keep_days is None else keep_days
+    if days < 0:
+        raise InvalidArgumentError(f"keep_days is {days}", "use 0 or more")
+    horizon = (datetime.now(UTC) - timedelta(days=days)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    documents = tuple(_expired_documents(core, horizon))
+    kbids = tuple(_unlisted_sections(core, horizon, frozenset(documents)))
+    freed = sum(core.store.section_size(kbid) or 0 for kbid in kbids)
+    freed += sum(len(core.store.manifest_bytes(docid)) for docid in documents)
+    if not dry_run and (documents or kbids):
+        first = Change(removed_documents=documents, removed_sections=kbids[:BATCH])
+        rest = [Change(removed_sections=kbids[at : at + BATCH]) for at in range(BATCH, len(kbids), BATCH)]
+        core.commit([first, *rest])
+        core.checkpoint()
+    return GcResult(len(kbids), freed, kbids, dry_run, (perf_counter() - started) * 1000)
+
+
+def rebuild(core: Core) -> RebuildResult:
+    """Makes the index anew from the truth files."""
+    started = perf_counter()
+    sections = core.rebuild()
+    return RebuildResult(sections, 0, (perf_counter() - started) * 1000)
+
+
+def status(core: Core) -> DbStatus:
+    """Counts by state, sizes, generation, engine and what is stale."""
+    layout = core.store.layout
+    kbids = core.store.section_ids()
+    snapshot = core.snapshot()
+    states = Counter[str]()
+    for kbid in kbids:
+        stored = core.indexer.stored(kbid)
+        states[section_state(core, kbid, stored) if stored else "unindexed"] += 1
+    meta = core.indexer.meta
+    sizes = index_files.sizes(layout, meta.folders if meta else ())
+    return DbStatus(
+        database=core.store.catalog.id,
+        path=str(layout.root),
+        generation=core.generation,
+        sections=len(kbids),
+        documents=len(core.store.manifest_ids()),
+        states=dict(sorted(states.items())),
+        index=IndexStatus(
+            terms_idx_bytes=sizes["terms.idx"],
+            positions_idx_bytes=sizes["positions.idx"],
+            corpus_dat_bytes=sizes["corpus.dat"],
+            references_idx_bytes=sizes["references.idx"],
+            vectors_idx_bytes=None,
+            segments=len(snapshot.slots),
+            stale=meta is None or meta.generation < core.generation,
+        ),
+        engine=EngineStatus(core.engine.IMPLEMENTATION, snapshot.searcher.memory_bytes),
+        journal_bytes=core.store.journal_bytes,
+        embedding={"provider": core.config.embedding.provider},
+        auto_capture={"enabled": core.config.auto_capture.enabled},
+        warnings=core.notices,
+    )
+
+
+def _expired_documents(core: Core, horizon: str) -> Iterator[str]:
+    """Documents retired since before the horizon. Forgotten ones stay: they can be restored at any time."""
+    for docid in core.beliefs.documents():
+        belief = core.beliefs.document(docid)
+        if belief.state == "retired" and belief.since <= horizon and core.store.has_manifest(docid):
+            yield docid
+
+
+def _unlisted_sections(core: Core, horizon: str, gone: frozenset[str]) -> Iterator[str]:
+    spoken: dict[str, str] = {}
+    for event in core.events.values():
+        for kbid in event.kbids:
+            spoken[kbid] = max(spoken.get(kbid, ""), event.time)
+    for kbid in core.store.section_ids():
+        stored = core.indexer.stored(kbid)
+        if stored is None:
+            raise CorruptError(f"the index lacks section {kbid}", "run: kbdb rebuild")
+        if all(place.docid in gone for place in stored.places) and spoken.get(kbid, "") <= horizon:
+            yield kbid

@@ -1,0 +1,135 @@
+"""The index on disk: which folders of ``indexes/`` make it up, written so that a crash leaves the old set or the new.
+
+``meta.toml`` names the folders, oldest first, the generation they show and what built them; it is renamed into place
+last. Folders it does not name are leftovers.
+"""
+
+from __future__ import annotations
+
+import mmap
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kbdb.errors import CorruptError, StorageError, TomlError
+from kbdb.paths import Layout
+from kbdb.plan import SegmentFiles
+from kbdb.store import files
+from kbdb.store.toml import dumps, loads
+
+NAMES = ("terms.idx", "positions.idx", "corpus.dat", "references.idx")
+REBUILD = "run: kbdb rebuild"
+
+
+@dataclass(frozen=True, slots=True)
+class IndexMeta:
+    """What ``indexes/meta.toml`` says.
+
+    Attributes:
+        generation: the last commit that the folders show.
+        fingerprint: of what built them; ``built_with`` is the same, readable.
+        folders: numbers of the segments' folders, oldest first.
+    """
+
+    generation: int
+    fingerprint: int
+    built_with: str
+    folders: tuple[int, ...]
+
+
+def read_meta(layout: Layout) -> IndexMeta | None:
+    """The current meta, or None where no index was ever written.
+
+    Raises:
+        CorruptError: the file is not what was written.
+    """
+    path = layout.index_meta
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise StorageError(f"cannot read {path}: {error.strerror}") from error
+    try:
+        return _decode(loads(data, str(path)))
+    except (TomlError, KeyError, TypeError, ValueError) as error:
+        raise CorruptError(f"{path} is not an index meta file: {error}", REBUILD) from error
+
+
+def map_segment(layout: Layout, folder: int) -> tuple[mmap.mmap | bytes, ...]:
+    """The four files of a segment, mapped read-only, in the order of ``NAMES``."""
+    return tuple(_map(layout.indexes / str(folder) / name) for name in NAMES)
+
+
+def next_folder(layout: Layout) -> int:
+    """A number no folder has."""
+    return max(_folders(layout), default=0) + 1
+
+
+def write_segment(layout: Layout, folder: int, segment: SegmentFiles) -> None:
+    """Writes a segment's files durably into a new folder; nothing names it yet."""
+    path = layout.indexes / str(folder)
+    files.make_folder(path)
+    contents = (segment.terms, segment.positions, segment.corpus, segment.references)
+    for name, data in zip(NAMES, contents, strict=True):
+        files.write_atomic(path / name, data, sync=True, point="index")
+    files.sync_folder(path)
+
+
+def write_meta(layout: Layout, meta: IndexMeta) -> None:
+    """Makes ``meta`` the current set, durably."""
+    value = {
+        "format": 1,
+        "generation": meta.generation,
+        "fingerprint": f"{meta.fingerprint:016x}",
+        "built_with": meta.built_with,
+        "folders": list(meta.folders),
+    }
+    files.make_folder(layout.indexes)
+    files.write_atomic(layout.index_meta, dumps(value), sync=True, point="meta")
+
+
+def sweep(layout: Layout, keep: Sequence[int]) -> None:
+    """Removes the folders of ``indexes/`` that the current meta does not name."""
+    for number in _folders(layout):
+        if number not in keep:
+            shutil.rmtree(layout.indexes / str(number), ignore_errors=True)
+
+
+def sizes(layout: Layout, folders: Sequence[int]) -> dict[str, int]:
+    """Bytes on disk by file name, summed over the folders."""
+    return {name: sum(_size(layout.indexes / str(n) / name) for n in folders) for name in NAMES}
+
+
+def _decode(value: dict[str, object]) -> IndexMeta:
+    if value["format"] != 1:
+        raise ValueError(f"format {value['format']} is unknown")
+    generation, folders = value["generation"], value["folders"]
+    if not isinstance(generation, int) or not isinstance(folders, list):
+        raise TypeError("generation must be an integer and folders a list")
+    return IndexMeta(
+        generation, int(str(value["fingerprint"]), 16), str(value["built_with"]), tuple(int(n) for n in folders)
+    )
+
+
+def _folders(layout: Layout) -> list[int]:
+    if not layout.indexes.is_dir():
+        return []
+    return sorted(int(path.name) for path in layout.indexes.iterdir() if path.name.isdigit())
+
+
+def _map(path: Path) -> mmap.mmap | bytes:
+    try:
+        with path.open("rb") as file:
+            if not path.stat().st_size:
+                return b""
+            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except FileNotFoundError as error:
+        raise CorruptError(f"{path} is missing", REBUILD) from error
+    except OSError as error:
+        raise StorageError(f"cannot read {path}: {error.strerror}") from error
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0

@@ -1,0 +1,27 @@
+"""Fixtures that every test folder may use."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of real test collections, beside the checkout or where ``KBDB_SHARED`` says; skips where it is absent."""
+    named = os.environ.get("KBDB_SHARED")
+    shared = Path(named) if named else CHECKOUT.parent / "shared"
+    if not (shared / "data").is_dir():
+        pytest.skip(f"the shared test collections are not at {shared / 'data'}")
+    return shared / "data"
+
+
+@pytest.fixture(autouse=True)
+def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """No test sees the user's databases: neither ``KBDB_DB`` nor the home folder's."""
+    monkeypatch.delenv("KBDB_DB", raising=False)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data-home")))
