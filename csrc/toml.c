@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "utf8.h"
+
 /* Messages are part of the interface: the twin says the same, word for word. */
 static const char *const BLANK_LINE = "a blank line stands only before a table header, and only one";
 static const char *const NO_BLANK_LINE = "expected a blank line before the table header";
@@ -26,20 +28,17 @@ static const char *const DUPLICATE_KEY = "expected another name: this key is the
 static const char *const DUPLICATE_TABLE = "expected another name: this table is there already, or its [[items]] do not stand together";
 static const char *const TOO_MANY_KEYS = "expected at most 64 keys in one table";
 
-static int fail(kb_toml *scanner, const char *message)
-{
+static int fail(kb_toml *scanner, const char *message) {
     scanner->message = message;
     return 1;
 }
 
 /* The byte at `offset` from the cursor, or -1 past the end. Bytes are only ever read here and in checked runs. */
-static int peek(const kb_toml *scanner, size_t offset)
-{
+static int peek(const kb_toml *scanner, size_t offset) {
     return (size_t)(scanner->end - scanner->next) > offset ? scanner->next[offset] : -1;
 }
 
-static bool skip(kb_toml *scanner, const char *expected)
-{
+static bool skip(kb_toml *scanner, const char *expected) {
     size_t length = strlen(expected);
     if ((size_t)(scanner->end - scanner->next) < length || memcmp(scanner->next, expected, length) != 0)
         return false;
@@ -47,18 +46,15 @@ static bool skip(kb_toml *scanner, const char *expected)
     return true;
 }
 
-static bool is_digit(int byte)
-{
+static bool is_digit(int byte) {
     return byte >= '0' && byte <= '9';
 }
 
-static bool is_key_byte(int byte)
-{
+static bool is_key_byte(int byte) {
     return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || is_digit(byte) || byte == '_' || byte == '-';
 }
 
-static kb_toml_slice scan_key(kb_toml *scanner)
-{
+static kb_toml_slice scan_key(kb_toml *scanner) {
     kb_toml_slice key = {scanner->next, 0};
     while (is_key_byte(peek(scanner, 0)))
         scanner->next++;
@@ -66,8 +62,7 @@ static kb_toml_slice scan_key(kb_toml *scanner)
     return key;
 }
 
-static int end_line(kb_toml *scanner)
-{
+static int end_line(kb_toml *scanner) {
     if (peek(scanner, 0) != '\n')
         return fail(scanner, BAD_LINE_END);
     scanner->next++;
@@ -75,13 +70,11 @@ static int end_line(kb_toml *scanner)
     return 0;
 }
 
-static bool same(kb_toml_slice a, kb_toml_slice b)
-{
+static bool same(kb_toml_slice a, kb_toml_slice b) {
     return a.length == b.length && memcmp(a.bytes, b.bytes, a.length) == 0;
 }
 
-static int add_key(kb_toml *scanner, kb_toml_slice *keys, size_t *count, kb_toml_slice key, const char *duplicate)
-{
+static int add_key(kb_toml *scanner, kb_toml_slice *keys, size_t *count, kb_toml_slice key, const char *duplicate) {
     for (size_t i = 0; i < *count; i++)
         if (same(keys[i], key))
             return fail(scanner, duplicate);
@@ -91,44 +84,14 @@ static int add_key(kb_toml *scanner, kb_toml_slice *keys, size_t *count, kb_toml
     return 0;
 }
 
-/* The number of bytes of the UTF-8 character at the cursor, which is not ASCII; 0 when it is malformed (Unicode 3.9,
- * table 3-7). */
-static size_t utf8_width(const kb_toml *scanner)
-{
-    int lead = peek(scanner, 0);
-    int second = peek(scanner, 1);
-    int low = 0x80, high = 0xBF;
-    size_t width = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-    if (lead < 0xC2 || lead > 0xF4)
-        return 0;
-    if (lead == 0xE0)
-        low = 0xA0;
-    else if (lead == 0xED)
-        high = 0x9F;
-    else if (lead == 0xF0)
-        low = 0x90;
-    else if (lead == 0xF4)
-        high = 0x8F;
-    if (second < low || second > high)
-        return 0;
-    for (size_t i = 2; i < width; i++) {
-        int byte = peek(scanner, i);
-        if (byte < 0x80 || byte > 0xBF)
-            return 0;
-    }
-    return width;
-}
-
-static int hex_digit(int byte)
-{
+static int hex_digit(int byte) {
     if (is_digit(byte))
         return byte - '0';
     return byte >= 'A' && byte <= 'F' ? byte - 'A' + 10 : -1;
 }
 
 /* What `\` and this byte stand for; -1 when that is no escape. */
-static int short_escape(int byte)
-{
+static int short_escape(int byte) {
     switch (byte) {
     case '"': return '"';
     case '\\': return '\\';
@@ -142,16 +105,14 @@ static int short_escape(int byte)
 }
 
 /* The control character that \u00 and these two digits stand for; -1 for one that has a shorter form. */
-static int control_escape(int high, int low)
-{
+static int control_escape(int high, int low) {
     int value = hex_digit(high) * 16 + hex_digit(low);
     if (hex_digit(high) < 0 || hex_digit(low) < 0 || (value >= 0x20 && value != 0x7F))
         return -1;
     return value == '\b' || value == '\t' || value == '\n' || value == '\f' || value == '\r' ? -1 : value;
 }
 
-static int scan_escape(kb_toml *scanner)
-{
+static int scan_escape(kb_toml *scanner) {
     if (short_escape(peek(scanner, 1)) >= 0) {
         scanner->next += 2;
         return 0;
@@ -163,13 +124,12 @@ static int scan_escape(kb_toml *scanner)
     return 0;
 }
 
-static int scan_string(kb_toml *scanner, kb_toml_event *event)
-{
-    size_t width;
+static int scan_string(kb_toml *scanner, kb_toml_event *event) {
     event->kind = KB_TOML_STRING;
     event->text.bytes = ++scanner->next;
-    event->decoded_length = 0;
     for (;;) {
+        size_t width = 1;
+        uint32_t character;
         int byte = peek(scanner, 0);
         if (byte == '"')
             break;
@@ -180,13 +140,11 @@ static int scan_string(kb_toml *scanner, kb_toml_event *event)
         if (byte == '\\') {
             if (scan_escape(scanner) != 0)
                 return 1;
-            width = 1;
-        } else if (byte < 0x80) {
-            scanner->next += width = 1;
-        } else if ((width = utf8_width(scanner)) != 0) {
-            scanner->next += width;
         } else {
-            return fail(scanner, NOT_UTF8);
+            width = kb_utf8_read(scanner->next, (size_t)(scanner->end - scanner->next), &character);
+            if (width == 0)
+                return fail(scanner, NOT_UTF8);
+            scanner->next += width;
         }
         event->decoded_length += width;
     }
@@ -195,8 +153,7 @@ static int scan_string(kb_toml *scanner, kb_toml_event *event)
     return 0;
 }
 
-static int scan_integer(kb_toml *scanner, kb_toml_event *event)
-{
+static int scan_integer(kb_toml *scanner, kb_toml_event *event) {
     bool negative = skip(scanner, "-");
     uint64_t limit = (uint64_t)INT64_MAX + negative;
     uint64_t value = 0;
@@ -217,8 +174,7 @@ static int scan_integer(kb_toml *scanner, kb_toml_event *event)
     return 0;
 }
 
-static int scan_item(kb_toml *scanner, kb_toml_event *event)
-{
+static int scan_item(kb_toml *scanner, kb_toml_event *event) {
     int byte = peek(scanner, 0);
     int kind = byte == '"' ? KB_TOML_STRING : KB_TOML_INTEGER;
     if (byte != '"' && byte != '-' && !is_digit(byte))
@@ -229,8 +185,7 @@ static int scan_item(kb_toml *scanner, kb_toml_event *event)
     return kind == KB_TOML_STRING ? scan_string(scanner, event) : scan_integer(scanner, event);
 }
 
-static int continue_array(kb_toml *scanner, kb_toml_event *event)
-{
+static int continue_array(kb_toml *scanner, kb_toml_event *event) {
     bool first = scanner->array == KB_TOML_ARRAY;
     if (skip(scanner, "]")) {
         event->kind = KB_TOML_ARRAY_END;
@@ -242,8 +197,7 @@ static int continue_array(kb_toml *scanner, kb_toml_event *event)
     return scan_item(scanner, event);
 }
 
-static int scan_value(kb_toml *scanner, kb_toml_event *event)
-{
+static int scan_value(kb_toml *scanner, kb_toml_event *event) {
     int byte = peek(scanner, 0);
     if (byte == '"')
         return scan_string(scanner, event) || end_line(scanner);
@@ -261,8 +215,7 @@ static int scan_value(kb_toml *scanner, kb_toml_event *event)
     return end_line(scanner);
 }
 
-static int scan_pair(kb_toml *scanner, kb_toml_event *event)
-{
+static int scan_pair(kb_toml *scanner, kb_toml_event *event) {
     event->key = scan_key(scanner);
     if (event->key.length == 0)
         return fail(scanner, BAD_KEY);
@@ -274,8 +227,7 @@ static int scan_pair(kb_toml *scanner, kb_toml_event *event)
     return scan_value(scanner, event);
 }
 
-static int scan_table(kb_toml *scanner, kb_toml_event *event)
-{
+static int scan_table(kb_toml *scanner, kb_toml_event *event) {
     bool is_item, continues;
     scanner->next++;
     is_item = skip(scanner, "[");
@@ -292,8 +244,7 @@ static int scan_table(kb_toml *scanner, kb_toml_event *event)
     return end_line(scanner);
 }
 
-void kb_toml_init(kb_toml *scanner, const uint8_t *data, size_t size)
-{
+void kb_toml_init(kb_toml *scanner, const uint8_t *data, size_t size) {
     static const uint8_t nothing = 0;
     scanner->start = scanner->next = data != NULL ? data : &nothing;
     scanner->end = scanner->start + size;
@@ -304,8 +255,7 @@ void kb_toml_init(kb_toml *scanner, const uint8_t *data, size_t size)
     scanner->names_count = scanner->keys_count = 0;
 }
 
-int kb_toml_next(kb_toml *scanner, kb_toml_event *event)
-{
+int kb_toml_next(kb_toml *scanner, kb_toml_event *event) {
     int byte;
     if (scanner->message != NULL)
         return 1;
@@ -331,8 +281,7 @@ int kb_toml_next(kb_toml *scanner, kb_toml_event *event)
     return scanner->next == scanner->start ? scan_table(scanner, event) : fail(scanner, NO_BLANK_LINE);
 }
 
-void kb_toml_decode(const kb_toml_event *event, uint8_t *out)
-{
+void kb_toml_decode(const kb_toml_event *event, uint8_t *out) {
     const uint8_t *next = event->text.bytes;
     const uint8_t *end = next + event->text.length;
     while (next < end) {
@@ -346,23 +295,4 @@ void kb_toml_decode(const kb_toml_event *event, uint8_t *out)
             next += 6;
         }
     }
-}
-
-size_t kb_toml_header_end(const uint8_t *data, size_t size)
-{
-    static const char closing[] = "\n+++\n";
-    const size_t closing_length = sizeof closing - 1;
-    const uint8_t *next, *end;
-    if (size < 8 || memcmp(data, "+++\n", 4) != 0)
-        return 0;
-    next = data + 3;
-    end = data + size;
-    while ((next = memchr(next, '\n', (size_t)(end - next))) != NULL) {
-        if ((size_t)(end - next) < closing_length)
-            return 0;
-        if (memcmp(next, closing, closing_length) == 0)
-            return (size_t)(next - data) + closing_length;
-        next++;
-    }
-    return 0;
 }

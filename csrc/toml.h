@@ -77,9 +77,4 @@ int kb_toml_next(kb_toml *scanner, kb_toml_event *event);
 /* Writes the decoded_length bytes (UTF-8) of a KB_TOML_STRING event to `out`. */
 void kb_toml_decode(const kb_toml_event *event, uint8_t *out);
 
-/* Finds the end of a header that stands between two `+++` lines at the very start of `data` (Python: toml_header_end).
- * Returns the offset just after the closing line, where the content begins; the TOML is data[4 .. offset - 4].
- * Returns 0 when there is no such header. */
-size_t kb_toml_header_end(const uint8_t *data, size_t size);
-
 #endif

@@ -45,16 +45,6 @@ def scan_toml(data: bytes) -> dict[str, object]:
     return _Scanner(data).document()
 
 
-def toml_header_end(data: bytes) -> int:
-    """Finds the end of a header that stands between two ``+++`` lines at the very start of ``data``.
-
-    Returns:
-        The offset just after the closing line; the TOML is ``data[4 : offset - 4]``. 0 when there is no such header.
-    """
-    closing = data.find(b"\n+++\n", 3)
-    return closing + 5 if data.startswith(b"+++\n") and closing >= 0 else 0
-
-
 class _Scanner:
     """A cursor over the text, and one method for each rule of the grammar."""
 
