@@ -5,6 +5,7 @@ Kept light on purpose: nothing heavy is imported before it is known what is aske
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 
@@ -21,6 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit code (``kbdb.cli.exits``).
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
+    _fill_closed_streams()
     try:
         if "--version" in words[:2] and set(words) <= {"--version", "--json"}:
             return _version(as_json="--json" in words)
@@ -29,6 +31,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return run(words)
     except KeyboardInterrupt:
         return INTERRUPTED
+
+
+def _fill_closed_streams() -> None:
+    """Puts the null device where the caller closed a standard stream, so that no file of ours takes its number."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))
 
 
 def _version(*, as_json: bool) -> int:

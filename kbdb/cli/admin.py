@@ -9,7 +9,6 @@ import typer
 from kbdb.cli.exits import Exit
 from kbdb.cli.render.admin import draw_check, draw_created, draw_gc, draw_rebuilt, draw_status
 from kbdb.cli.session import Db, Json, Session
-from kbdb.errors import DatabaseExistsError
 from kbdb.model import as_json
 from kbdb.paths import locate_new
 
@@ -20,12 +19,9 @@ def init(context: typer.Context, db: Db = None, as_json_: Json = False) -> int:
     It is made in the current folder, or where --db or $KBDB_DB says.
     """
     session = Session.of(context, db, as_json_)
-    location = locate_new(session.db)
-    if location.exists:
-        raise DatabaseExistsError(f"there is a database at {location.root}", "use it, or name another place with --db")
     import kbdb
 
-    with kbdb.open(location.root, create=True) as kb:
+    with kbdb.init(locate_new(session.db).root) as kb:
         status = kb.status()
     session.answer({"database": status.database, "path": status.path}, dict, draw_created)
     return Exit.DONE

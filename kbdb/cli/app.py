@@ -5,6 +5,7 @@ Commands parse, call one ``KnowledgeBase`` method and print; they return an exit
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Sequence
 from typing import Annotated, Any
 
@@ -16,7 +17,7 @@ from kbdb.cli.doctor import doctor
 from kbdb.cli.exits import Exit, exit_for
 from kbdb.cli.output import write_error, write_json, write_text
 from kbdb.cli.session import Db, Json, Session
-from kbdb.errors import InterruptedByUserError, KbdbError, UsageError
+from kbdb.errors import InterruptedByUserError, KbdbError, StorageError, UsageError
 
 
 class Commands(typer.core.TyperGroup):
@@ -106,6 +107,13 @@ def run(arguments: Sequence[str]) -> int:
         return _refuse(_usage_error(error), arguments)
     except typer.Abort:
         return _refuse(InterruptedByUserError("interrupted"), arguments)
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        return _refuse(StorageError(f"{place}{error.strerror or error}"), arguments)
+    except Exception as error:
+        traceback.print_exc()
+        hint = "this is a fault of kbdb's; please report it with the lines on stderr"
+        return _refuse(KbdbError(f"{type(error).__name__}: {error}", hint), arguments)
 
 
 def _refuse(error: KbdbError, arguments: Sequence[str]) -> int:

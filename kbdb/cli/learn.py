@@ -32,7 +32,9 @@ def learn(
         str | None,
         typer.Option("--type", metavar="TYPE", help="Media type, such as text/markdown; else the file's name tells."),
     ] = None,
-    section_type: Annotated[SectionType, typer.Option("--section-type", help="What the sections are for.")] = "default",
+    section_type: Annotated[
+        SectionType | None, typer.Option("--section-type", help="What the sections are for; else default.")
+    ] = None,
     docid: Annotated[
         str | None, typer.Option("--docid", metavar="DOCID", help="Id of the document to make or renew.")
     ] = None,

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any, TextIO
 
 from kbdb.cli.render.paper import Paper
-from kbdb.errors import KbdbError
+from kbdb.errors import KbdbError, StorageError
 
 
 def write_text(text: str) -> None:
@@ -56,6 +56,9 @@ def _write(stream: TextIO, data: bytes) -> None:
         stream.buffer.flush()
     except BrokenPipeError:
         _drop_output(stream)
+    except OSError as error:
+        _drop_output(stream)
+        raise StorageError(f"cannot write to {stream.name}: {error.strerror}") from error
 
 
 def _drop_output(stream: TextIO) -> None:

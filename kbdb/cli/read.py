@@ -26,7 +26,7 @@ def recall(
     ] = 0,
     max_tokens: Annotated[
         int | None,
-        typer.Option("--max-tokens", metavar="N", min=1, help="Stop before the answer gets longer than this."),
+        typer.Option("--max-tokens", metavar="N", min=1, help="Budget for the texts, instead of --depth."),
     ] = None,
     format_: Annotated[
         Literal["full", "compact"], typer.Option("--format", help="compact leaves the surroundings out.")

@@ -47,6 +47,19 @@ def best(run: Any, query: str) -> Any:
     return run("search", query, "--json").json["hits"][0]
 
 
+def test_a_newcomers_first_commands_in_processes_of_their_own(process: Any, folder: Path) -> None:
+    (folder / "guide.md").write_text(GUIDE, encoding="utf-8")
+    assert process("init").code == 0
+    assert process("learn", ".").code == 0
+    ran = process("search", "boil the juice")
+    assert (ran.code, ran.err) == (0, b"")
+    assert "Pressing" in ran.text
+    docid = document(process)
+    assert process("retrieve", docid).out == GUIDE.encode()
+    assert process("learn", "-", "--title", "Quinces", stdin=b"Quinces are sour.\n").code == 0
+    assert process("search", "zzyzx").code == 3
+
+
 def test_learn_tells_what_became_of_each_document(kb: Any, folder: Path) -> None:
     (folder / "docs").mkdir()
     (folder / "docs" / "guide.md").write_text(GUIDE, encoding="utf-8")
@@ -367,20 +380,22 @@ def test_importing_what_is_not_there_is_an_error(kb: Any) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows file names are always text")
-def test_a_file_name_that_is_not_text_does_not_stop_the_printing(kb: Any, folder: Path) -> None:
+@pytest.mark.usefixtures("kb")
+def test_a_file_name_that_is_not_text_does_not_stop_the_printing(process: Any, folder: Path) -> None:
     name = os.path.join(os.fsencode(folder), b"caf\xe9.md")
     with open(name, "wb") as file:
         file.write(b"# Coffee\n\nhot\n")
-    ran = kb("learn", b"caf\xe9.md", "--json")
+    ran = process("learn", b"caf\xe9.md", "--json")
     assert ran.code in (0, 1)
     assert len(ran.json["documents"]) == 1
-    assert kb("learn", b"caf\xe9.md").code in (0, 1)
-    assert kb("list").code in (0, 3)
+    assert process("learn", b"caf\xe9.md").code in (0, 1)
+    assert process("list").code in (0, 3)
 
 
-def test_other_locales_get_escapes_and_json_stays_utf8(kb: Any, folder: Path) -> None:
+@pytest.mark.usefixtures("kb")
+def test_other_locales_get_escapes_and_json_stays_utf8(process: Any, folder: Path) -> None:
     (folder / "w.md").write_text("# \u6c34\n\nwater\n", encoding="utf-8")
     latin = {"PYTHONUTF8": "0", "PYTHONIOENCODING": "latin-1", "PYTHONCOERCECLOCALE": "0"}
-    kb("learn", "w.md", env=latin)
-    assert "\\u6c34" in kb("search", "water", env=latin).out.decode("latin-1")
-    assert kb("search", "water", "--json", env=latin).json["hits"][0]["title"] == "\u6c34"
+    process("learn", "w.md", env=latin)
+    assert "\\u6c34" in process("search", "water", env=latin).out.decode("latin-1")
+    assert process("search", "water", "--json", env=latin).json["hits"][0]["title"] == "\u6c34"

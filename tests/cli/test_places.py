@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+import kbdb
+
 
 def test_init_creates_a_database_in_the_current_folder_once(run: Any, folder: Path) -> None:
     made = run("init", "--json")
@@ -107,10 +109,9 @@ def test_doctor_names_a_database_that_cannot_be_written(kb: Any, folder: Path) -
         (folder / ".kbdb").chmod(0o700)
 
 
-def test_a_second_owner_is_told_who_has_the_database(kb: Any, folder: Path) -> None:
-    import kbdb
-
+@pytest.mark.usefixtures("kb")
+def test_a_second_owner_is_told_who_has_the_database(process: Any, folder: Path) -> None:
     with kbdb.open(folder):
-        ran = kb("status", "--json")
+        ran = process("status", "--json")
     assert (ran.code, ran.json["error"]["code"]) == (1, "DATABASE_LOCKED")
     assert str(os.getpid()) in ran.json["error"]["message"]

@@ -113,7 +113,7 @@ def test_a_hit_shows_rank_title_place_score_snippet_and_kbid() -> None:
     assert lines[1] == "    Orchard > Apples > docs/guide.md:12"
     assert lines[2] == "    then **boil** the juice"
     assert lines[3] == f"    {KBID} #fruit"
-    assert lines[5] == "1-1 of 3, the best has all words (lexical, 0.12 ms engine, 12 ms in all)"
+    assert lines[5] == "1-1 of 3, the best fits all words (lexical, 0.12 ms engine, 12 ms in all)"
 
 
 def test_ranks_go_on_over_pages() -> None:
@@ -147,7 +147,7 @@ def test_warnings_unreadable_and_held_back_sections_are_told() -> None:
     assert text.startswith("note: no section has foo; tried food\n")
     assert f"unreadable: {OTHER}  checksum is wrong" in text
     assert "of 1,000 or more" in text
-    assert "2 more held back" in text
+    assert "2 held back" in text
 
 
 def test_nothing_found_and_a_page_past_the_end_differ() -> None:

@@ -33,7 +33,8 @@ def test_no_arguments_show_help(run: Any) -> None:
     assert run("--help").out == run("-h").out == ran.out
 
 
-def test_the_version(run: Any) -> None:
+def test_the_version(run: Any, process: Any) -> None:
+    assert process("--version").text == f"kbdb {kbdb.__version__}\n"
     assert run("--version").text == f"kbdb {kbdb.__version__}\n"
     assert run("--version", "--json").json == run("--json", "--version").json == {"version": kbdb.__version__}
 

@@ -10,12 +10,11 @@ from kbdb.model import ExplainShare, PagedSearchResult, SearchHit
 
 INDENT = 4
 _FIT = {
-    "all": "the best has all words",
-    "most": "the best has most of the words",
-    "any": "the best has some of the words",
+    "all": "the best fits all words",
+    "most": "the best fits most of the words",
+    "any": "the best fits some of the words",
     "synonym": "found by synonyms",
     "near": "found by near spellings",
-    "none": "none of the words is in the database",
 }
 _MARKED = re.compile(r"\*\*(.+?)\*\*", re.DOTALL)
 """What ``kbdb.query.snippet`` puts its ``MARKS`` around."""
@@ -112,7 +111,7 @@ def _explanation(shares: tuple[ExplainShare, ...], score: float, paper: Paper) -
 
 def _closing(result: PagedSearchResult) -> str:
     times = f"{result.search_mode}, {milliseconds(result.engine_ms)} engine, {milliseconds(result.elapsed_ms)} in all"
-    hidden = f"; {result.hidden:,} more held back (superseded, forgotten or expired)" if result.hidden else ""
+    hidden = f"; {result.hidden:,} held back (superseded, forgotten or expired)" if result.hidden else ""
     if not result.hits:
         if result.total:
             return (
@@ -121,7 +120,8 @@ def _closing(result: PagedSearchResult) -> str:
         return f"Nothing found{hidden} ({times})"
     first, last = result.offset + 1, result.offset + len(result.hits)
     total = f"{result.total:,}" if result.total_is_exact else f"{result.total:,} or more"
-    return f"{first}-{last} of {total}, {_FIT[result.match]}{hidden} ({times})"
+    fit = _FIT.get(result.match, result.match) + ("; weak" if result.verdict == "weak" else "")
+    return f"{first}-{last} of {total}, {fit}{hidden} ({times})"
 
 
 def _beside(paper: Paper) -> int | None:
