@@ -48,27 +48,27 @@ def dumps(values: Mapping[str, object]) -> bytes:
     """Writes the one text of these values: plain values in the order given, then tables and lists of tables.
 
     Args:
-        values: str, int within 64 bits, bool, sequences of str or of int, mappings of those, and sequences of such
-            mappings. An empty sequence is an empty array.
+        values: str, int within 64 bits, bool, lists or tuples of str or of int, mappings of those, and lists or
+            tuples of such mappings. An empty list is an empty array.
 
     Raises:
         TomlError: a value or key that the subset cannot hold.
     """
-    lines: list[str] = []
+    pairs: list[str] = []
     tables: list[str] = []
     _check_count(values)
     for key, value in values.items():
         _check_key(key)
         if isinstance(value, Mapping):
             _write_table(tables, f"[{key}]", value)
-        elif isinstance(value, Sequence) and any(isinstance(item, Mapping) for item in value):
+        elif isinstance(value, (list, tuple)) and any(isinstance(item, Mapping) for item in value):
             for item in value:
                 if not isinstance(item, Mapping):
                     raise TomlError(f"{key}: a list holds tables only, or none")
                 _write_table(tables, f"[[{key}]]", item)
         else:
-            lines.append(f"{key} = {_value(key, value)}\n")
-    text = "".join(lines + tables)
+            pairs.append(f"{key} = {_value(key, value)}\n")
+    text = "".join(pairs + tables)
     try:
         return text.removeprefix("\n").encode("utf-8")
     except UnicodeEncodeError as error:
@@ -94,7 +94,7 @@ def _check_key(key: str) -> None:
 
 
 def _value(key: str, value: object) -> str:
-    if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
+    if isinstance(value, (list, tuple)):
         return f"[{', '.join(_array(key, value))}]"
     if isinstance(value, bool):
         return "true" if value else "false"
