@@ -5,9 +5,19 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 
+from kbdb.reference.container import container_place
 from kbdb.reference.positions import positions_read
 from kbdb.reference.segment import Segment
-from kbdb.reference.terms import postings_read, terms_find_word, terms_stem, terms_word, terms_words
+from kbdb.reference.terms import (
+    WORD_RECORDS,
+    WordRecord,
+    postings_read,
+    terms_find_word,
+    terms_stem,
+    terms_word,
+    terms_words,
+)
+from kbdb.reference.varint import corrupt
 
 
 def words_df(segments: Sequence[Segment], live: Sequence[set[int]], word: str) -> int:
@@ -16,7 +26,7 @@ def words_df(segments: Sequence[Segment], live: Sequence[set[int]], word: str) -
     for segment, entries in zip(segments, live, strict=True):
         record = terms_find_word(segment.terms, word)
         if record is not None:
-            total += _form_counts(segment, entries, record.stem)[record.form]
+            total += _of_form(segment, _form_counts(segment, entries, record.stem), record)
     return total
 
 
@@ -32,7 +42,7 @@ def words_where(
                 record = terms_word(segment.terms, number)
                 if record.stem not in counts:
                     counts[record.stem] = _form_counts(segment, entries, record.stem)
-                found[word] += counts[record.stem][record.form]
+                found[word] += _of_form(segment, counts[record.stem], record)
     return {word: df for word, df in found.items() if df}
 
 
@@ -46,6 +56,13 @@ def _form_counts(segment: Segment, live: set[int], stem: int) -> list[int]:
             for form in {form for _, _, form in tokens}:
                 counts[form] += 1
     return counts
+
+
+def _of_form(segment: Segment, counts: list[int], record: WordRecord) -> int:
+    if record.form >= len(counts):
+        place = container_place(segment.terms, WORD_RECORDS, 0)
+        raise corrupt(segment.terms.path, place, f"form {record.form} of a stem that has {len(counts)}")
+    return counts[record.form]
 
 
 def words_distance(left: str, right: str) -> int:

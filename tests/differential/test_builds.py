@@ -65,7 +65,11 @@ def told(segment: Segment, kbids: list[bytes]) -> list[object]:
         [segment.find(item) for item in [*kbids, kbid(99)]],
         (segment.listed(), segment.removed()),
         (segment.filter_keys(""), segment.filter_keys("tag:"), [segment.filter(key) for key in [*keys, "none"]]),
-        (segment.reference_keys(""), segment.reference_keys("doc:"), [segment.references(key) for key in [*targets, ""]]),
+        (
+            segment.reference_keys(""),
+            segment.reference_keys("doc:"),
+            [segment.references(key) for key in [*targets, ""]],
+        ),
     ]
 
 
@@ -178,7 +182,9 @@ def test_a_removed_kbid_that_is_also_an_entry_is_an_entry() -> None:
 
 def test_many_entries_cross_pages() -> None:
     many = [
-        entry(i, f"title {i}", f"word{i} common text {'x' * (i % 7)}", filters=[f"tag:{i % 30}"], stored=b"s" * (i % 50))
+        entry(
+            i, f"title {i}", f"word{i} common text {'x' * (i % 7)}", filters=[f"tag:{i % 30}"], stored=b"s" * (i % 50)
+        )
         for i in range(700)
     ]
     files = checked(lambda engine: build(engine, many))

@@ -55,9 +55,9 @@ def test_writer_makes_the_bytes_made_by_hand() -> None:
 
 def test_reader_finds_what_was_put_there_by_hand() -> None:
     container = opened(by_hand())
-    assert (3, 99) == (container.entries, container.kbids_crc)
+    assert (container.entries, container.kbids_crc) == (3, 99)
     assert TABLE[4090:5003] == table_bytes(container, 0, 4090, 5003)
-    assert b"lists" == lists_get(container, 6, 5, 5, crc32(b"lists")).data
+    assert lists_get(container, 6, 5, 5, crc32(b"lists")).data == b"lists"
     container_verify(container)
 
 
@@ -67,12 +67,12 @@ def test_each_kind_has_a_magic_of_its_own() -> None:
 
 
 def test_another_version_is_stale() -> None:
-    with pytest.raises(StaleIndexError, match="corpus.dat"):
+    with pytest.raises(StaleIndexError, match=r"corpus\.dat"):
         opened(by_hand(version=2))
 
 
 def test_another_fingerprint_is_stale() -> None:
-    with pytest.raises(StaleIndexError, match="corpus.dat"):
+    with pytest.raises(StaleIndexError, match=r"corpus\.dat"):
         opened(by_hand(fingerprint=8))
 
 
@@ -90,7 +90,7 @@ def test_another_fingerprint_is_stale() -> None:
     ],
 )
 def test_a_wrong_header_names_the_offset(data: bytes, offset: int) -> None:
-    with pytest.raises(CorruptError, match=f"dir/corpus.dat: offset {offset}:"):
+    with pytest.raises(CorruptError, match=rf"dir/corpus\.dat: offset {offset}:"):
         opened(data)
 
 
@@ -121,5 +121,5 @@ def test_verify_wants_zeros_between_regions(offset: int) -> None:
 
 def test_a_file_of_one_region_of_lists() -> None:
     data = container_write(POSITIONS, 7, 0, 0, [b"ab"])
-    assert 32 + 16 + 4 + 4 + 2 == len(data)
+    assert len(data) == 32 + 16 + 4 + 4 + 2
     container_verify(container_open(POSITIONS, memoryview(data), 7, "positions.idx"))

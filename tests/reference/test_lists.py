@@ -41,13 +41,13 @@ def keyed(regions: list[bytes], entries: int = 129) -> Container:
 
 
 def test_keyed_lists() -> None:
-    assert KEYED == keyed_write({"é": [128], "a": [0, 1, 9]})
+    assert keyed_write({"é": [128], "a": [0, 1, 9]}) == KEYED
     container = keyed(KEYED)
-    assert [("a", 3), ("é", 1)] == keyed_keys(container, 0, "")
-    assert [("é", 1)] == keyed_keys(container, 0, "é")
-    assert [0, 1, 9] == keyed_find(container, 0, b"a")
-    assert [128] == keyed_find(container, 0, "é".encode())
-    assert [] == keyed_find(container, 0, b"b")
+    assert keyed_keys(container, 0, "") == [("a", 3), ("é", 1)]
+    assert keyed_keys(container, 0, "é") == [("é", 1)]
+    assert keyed_find(container, 0, b"a") == [0, 1, 9]
+    assert keyed_find(container, 0, "é".encode()) == [128]
+    assert keyed_find(container, 0, b"b") == []
     keyed_verify(container, 0)
 
 
@@ -109,7 +109,7 @@ def test_postings() -> None:
     ids=["few", "many", "kind", "cut", "empty mask", "wide mask", "cut mask", "entry 100", "frequency"],
 )
 def test_damaged_postings(data: bytes, df: int) -> None:
-    with pytest.raises(CorruptError, match="terms.idx: offset"):
+    with pytest.raises(CorruptError, match=r"terms\.idx: offset"):
         postings_read(*stem_container(data, df))
 
 
@@ -118,8 +118,8 @@ def test_words_know_their_stem_and_form() -> None:
     assert WordRecord(0, 2) == terms_find_word(container, "run2")
     assert terms_find_word(container, "run3") is None
     assert terms_find(container, "ru") is None
-    assert [["run0", "run1", "run2"]] == terms_forms(container)
-    assert (1, 3) == (record.df, record.forms)
+    assert terms_forms(container) == [["run0", "run1", "run2"]]
+    assert (record.df, record.forms) == (1, 3)
 
 
 def positions(data: bytes, forms: int) -> tuple[Container, StemRecord]:
@@ -137,12 +137,12 @@ def test_positions() -> None:
 
 
 def test_one_form_needs_no_bits() -> None:
-    assert b"\x07\x01" == positions_encode([[(1, 7, 0), (1, 8, 0)]], forms=1)
+    assert positions_encode([[(1, 7, 0), (1, 8, 0)]], forms=1) == b"\x07\x01"
 
 
 @pytest.mark.parametrize("data", [b"", b"\x00\x00", b"\x03"], ids=["few", "many", "form"])
 def test_damaged_positions(data: bytes) -> None:
-    with pytest.raises(CorruptError, match="positions.idx: offset"):
+    with pytest.raises(CorruptError, match=r"positions\.idx: offset"):
         positions_read(*positions(data, 3), [Posting(0, (0, 1, 0, 0, 0))])
 
 
@@ -152,8 +152,8 @@ def test_entry_records() -> None:
         CorpusEntry(b"b" * 16, b"", False, 0, (0, 0, 0, 0, 0)),
     ]
     kbids, records, *filters, stored, removed = corpus_write(entries, {}, [b"c" * 16])
-    assert b"a" * 16 + b"b" * 16 == kbids
+    assert kbids == b"a" * 16 + b"b" * 16
     assert struct.pack("<QII7I", 0, 3, crc32(b"xyz"), 1, 4, 1, 2, 3, 4, 5) == records[:44]
     assert struct.pack("<QII7I", 3, 0, 0, 0, 0, 0, 0, 0, 0, 0) == records[44:]
-    assert [b"\0\0\0\0", b"", b"", b""] == filters
-    assert (b"xyz", b"c" * 16) == (stored, removed)
+    assert filters == [b"\0\0\0\0", b"", b"", b""]
+    assert (stored, removed) == (b"xyz", b"c" * 16)

@@ -84,10 +84,10 @@ def test_allowed_narrows_and_never_changes_scores(engine: EngineModule) -> None:
 def test_totals_count_up_to_their_limit(engine: EngineModule) -> None:
     over = searcher(engine, [entry(i, "same" if i else "other") for i in range(TOTAL_LIMIT + 2)])
     allowed = [bitmap(TOTAL_LIMIT + 2, range(TOTAL_LIMIT))]
-    assert (TOTAL_LIMIT, False) == (over.search(plan("same"), 3).total, over.search(plan("same"), 3).total_is_exact)
+    assert (over.search(plan("same"), 3).total, over.search(plan("same"), 3).total_is_exact) == (TOTAL_LIMIT, False)
     assert over.search(plan("same"), 3, allowed).total_is_exact
-    assert ((), 0) == (over.search(plan("nowhere"), 3).hits, over.search(plan("nowhere"), 3).total)
-    assert () == over.search(plan("same"), 0).hits
+    assert (over.search(plan("nowhere"), 3).hits, over.search(plan("nowhere"), 3).total) == ((), 0)
+    assert over.search(plan("same"), 0).hits == ()
 
 
 @each_engine
@@ -96,52 +96,54 @@ def test_matched_names_the_clauses(engine: EngineModule) -> None:
     query = Plan((clause("should", "cat"), clause("must_not", "nowhere"), clause("must", "dog")))
     matched = {hit.score: hit.matched for hit in animals.search(query, 10).hits}
     assert {0b101, 0b100} == set(matched.values())
-    assert 0b100 == matched[min(matched)]
+    assert matched[min(matched)] == 0b100
 
 
 @each_engine
 def test_what_is_not_live_has_no_shares(engine: EngineModule) -> None:
     segment = open_files(engine, build(engine, ANIMALS))
     nothing_live = engine.Searcher([segment], [bitmap(4, [])], PARAMS)
-    assert () == nothing_live.explain(plan("dog"), 0, 0)
-    assert (0, (0, 0, 0, 0, 0), 0) == (nothing_live.sections, nothing_live.totals, nothing_live.df("dog"))
-    assert () == nothing_live.search(plan("dog"), 10).hits
+    assert nothing_live.explain(plan("dog"), 0, 0) == ()
+    assert (nothing_live.sections, nothing_live.totals, nothing_live.df("dog")) == (0, (0, 0, 0, 0, 0), 0)
+    assert nothing_live.search(plan("dog"), 10).hits == ()
 
 
 @each_engine
 def test_words(engine: EngineModule) -> None:
     animals = searcher(engine, ANIMALS)
-    assert (2, 2, 1) == (animals.df("cat"), animals.word_df("cats"), animals.word_df("dogs"))
-    assert [("cat", 2), ("cats", 2)] == animals.words_with_prefix("ca", 10)
-    assert [("dog", 3)] == animals.words_with_prefix("do", 1)
+    assert (animals.df("cat"), animals.word_df("cats"), animals.word_df("dogs")) == (2, 2, 1)
+    assert animals.words_with_prefix("ca", 10) == [("cat", 2), ("cats", 2)]
+    assert animals.words_with_prefix("do", 1) == [("dog", 3)]
     assert [("cats", 2), ("at", 1), ("barks", 1)][:1] == animals.words_containing("ats", 10)
-    assert [("cat", 2), ("cats", 2), ("at", 1)] == animals.words_containing("at", 10)
-    assert [("cats", 1, 2)] == animals.words_near("cat", 1, 10)
-    assert [("dog", 1, 3), ("dogs", 2, 1)] == animals.words_near("dgo", 2, 10)
-    assert [] == animals.words_near("", 2, 10)
+    assert animals.words_containing("at", 10) == [("cat", 2), ("cats", 2), ("at", 1)]
+    assert animals.words_near("cat", 1, 10) == [("cats", 1, 2)]
+    assert animals.words_near("dgo", 2, 10) == [("dog", 1, 3), ("dogs", 2, 1)]
+    assert animals.words_near("", 2, 10) == []
 
 
 @each_engine
 def test_one_cjk_character_finds_the_words_that_hold_it(engine: EngineModule) -> None:
     over = searcher(engine, [entry(1, "日本語"), entry(2, "", "本")])
-    assert [("日本", 1), ("本", 1), ("本語", 1)] == over.words_containing("本", 10)
+    assert over.words_containing("本", 10) == [("日本", 1), ("本", 1), ("本語", 1)]
 
 
 @each_engine
 def test_similar_compares_sets_of_title_and_body(engine: EngineModule) -> None:
     over = searcher(engine, [entry(1, "a b", "c c"), entry(2, "", "a b c d", tags="e f"), entry(3, "x")])
-    segment = open_files(engine, build(engine, [entry(1, "a b", "c c"), entry(2, "", "a b c d", tags="e f"), entry(3, "x")]))
+    segment = open_files(
+        engine, build(engine, [entry(1, "a b", "c c"), entry(2, "", "a b c d", tags="e f"), entry(3, "x")])
+    )
     near = {segment.kbid(number): jaccard for _, number, jaccard in over.similar(["a", "b", "c", "a"], 0.75, 10)}
     assert {kbid(1): 1.0, kbid(2): 0.75} == near
-    assert [] == over.similar(["a", "b", "c"], 0.75, 0)
-    assert [] == over.similar([], 0.5, 10)
+    assert over.similar(["a", "b", "c"], 0.75, 0) == []
+    assert over.similar([], 0.5, 10) == []
 
 
 @each_engine
 def test_no_segments_at_all(engine: EngineModule) -> None:
     nothing = engine.Searcher([], [], PARAMS)
-    assert (0, 0, []) == (nothing.sections, nothing.df("a"), nothing.words_with_prefix("", 10))
-    assert ((), 0, True) == (lambda r: (r.hits, r.total, r.total_is_exact))(nothing.search(plan("a"), 10))
+    assert (nothing.sections, nothing.df("a"), nothing.words_with_prefix("", 10)) == (0, 0, [])
+    assert (lambda r: (r.hits, r.total, r.total_is_exact))(nothing.search(plan("a"), 10)) == ((), 0, True)
 
 
 @each_engine
@@ -150,8 +152,8 @@ def test_later_segments_replace_entries_of_earlier_ones(engine: EngineModule) ->
     new = open_files(engine, build(engine, [entry(1, "new")], removed=[kbid(3), kbid(1)]))
     assert [kbid(3)] == new.removed()
     over = engine.Searcher([old, new], [bitmap(2, [old.find(kbid(2))]), everything(new)], PARAMS)
-    assert (2, 0, 1) == (over.sections, over.df("old"), over.df("new"))
-    assert (1, 0) == (over.search(plan("new"), 1).hits[0].segment, over.search(plan("kept"), 1).hits[0].segment)
+    assert (over.sections, over.df("old"), over.df("new")) == (2, 0, 1)
+    assert (over.search(plan("new"), 1).hits[0].segment, over.search(plan("kept"), 1).hits[0].segment) == (1, 0)
 
 
 @each_engine
@@ -163,13 +165,17 @@ def test_a_segment_gives_back_what_was_put_in(engine: EngineModule) -> None:
     segment = open_files(engine, build(engine, given))
     one, two = segment.find(kbid(1)), segment.find(kbid(2))
     assert (2, {0, 1}, -1) == (segment.sections, {one, two}, segment.find(kbid(3)))
-    assert (b"\0\xff", b"two") == (segment.stored(one), segment.stored(two))
-    assert ((2, 1, 0, 0, 0), (0, 2, 0, 0, 0)) == (segment.lengths(one), segment.lengths(two))
-    assert (3, 1) == (segment.distinct(one), segment.distinct(two))
+    assert (segment.stored(one), segment.stored(two)) == (b"\0\xff", b"two")
+    assert (segment.lengths(one), segment.lengths(two)) == ((2, 1, 0, 0, 0), (0, 2, 0, 0, 0))
+    assert (segment.distinct(one), segment.distinct(two)) == (3, 1)
     assert bitmap(2, [two]) == segment.listed()
-    assert [("tag:a", 1), ("tag:b", 2)] == segment.filter_keys("tag:")
+    assert segment.filter_keys("tag:") == [("tag:a", 1), ("tag:b", 2)]
     assert (bitmap(2, [one]), bitmap(2, [])) == (segment.filter("tag:a"), segment.filter("tag:c"))
-    assert ([("doc:x", 1)], [one], []) == (segment.reference_keys(""), segment.references("doc:x"), segment.references("d"))
+    assert ([("doc:x", 1)], [one], []) == (
+        segment.reference_keys(""),
+        segment.references("doc:x"),
+        segment.references("d"),
+    )
     segment.verify()
 
 
@@ -206,4 +212,4 @@ def test_the_stemmer_gets_each_new_word_once(engine: EngineModule) -> None:
     second.merge(segment, b"\1")
     second.add(entry(2, "c d"))
     second.finish(stem)
-    assert [["a", "b", "c"], ["d"]] == asked
+    assert asked == [["a", "b", "c"], ["d"]]

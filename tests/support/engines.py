@@ -1,4 +1,4 @@
-"""What the tests of the engines share: both engines side by side, small corpora, plans, and hypothesis strategies for them."""
+"""What the tests of the engines share: both engines side by side, small corpora and plans, strategies for them."""
 
 from __future__ import annotations
 
@@ -70,9 +70,7 @@ def entry(
 ) -> Entry:
     """An entry with the kbid of ``number``."""
     texts = (title, body, description, tags, heading)
-    return Entry(
-        kbid(number), texts, tuple(sorted(set(filters))), tuple(sorted(set(references))), stored, listed
-    )
+    return Entry(kbid(number), texts, tuple(sorted(set(filters))), tuple(sorted(set(references))), stored, listed)
 
 
 def toy_stem(words: list[str]) -> list[str]:
@@ -170,7 +168,9 @@ def entries(draw: st.DrawFn, numbers: st.SearchStrategy[int] | None = None) -> E
 corpora = st.lists(entries(), max_size=12, unique_by=lambda item: item.kbid)
 
 STEMS = tuple(
-    sorted({stem for word in WORDS for _, token in REFERENCE.tokenise(word) for stem in toy_stem([token])} | {"nowhere"})
+    sorted(
+        {stem for word in WORDS for _, token in REFERENCE.tokenise(word) for stem in toy_stem([token])} | {"nowhere"}
+    )
 )
 
 alternatives = st.builds(

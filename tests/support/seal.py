@@ -1,4 +1,4 @@
-"""Changes bytes inside a segment's regions and puts every checksum right again, to reach the checks behind the checksums."""
+"""Changes bytes of a segment and puts every checksum right again, to reach the checks behind the checksums."""
 
 from __future__ import annotations
 
