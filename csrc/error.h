@@ -26,6 +26,7 @@ typedef struct {
     const char *message;
     uint64_t offset; /* in the file; of the first byte that is known to be wrong, or of what holds it */
     kb_file file;
+    uint32_t segment; /* its place in the searcher's list; only set by functions over several segments */
 } kb_error;
 
 static inline kb_status kb_corrupt(kb_file file, uint64_t offset, const char *message, kb_error *error) {

@@ -1,0 +1,233 @@
+/* Collects entries for a segment: analysis, words, keys. merge.c takes them from other segments, invert.c writes. */
+#include "builder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis.h"
+
+#define RAW_FLAG 0x80000000u /* in an open entry: the token's word is the number of a raw word */
+
+kb_status kb_builder_new(uint64_t fingerprint, uint64_t seed, kb_builder *builder) {
+    kb_intern *tables[] = {&builder->kbids, &builder->removed,     &builder->words,         &builder->raws,
+                           &builder->stems, &builder->filter_keys, &builder->reference_keys};
+    builder->fingerprint = fingerprint;
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        if (kb_intern_init(tables[i], seed) != KB_OK)
+            return KB_E_MEMORY;
+    return KB_OK;
+}
+
+void kb_builder_free(kb_builder *builder) {
+    kb_intern *tables[] = {&builder->kbids, &builder->removed,     &builder->words,         &builder->raws,
+                           &builder->stems, &builder->filter_keys, &builder->reference_keys};
+    kb_numbers *arrays[] = {&builder->word_stems, &builder->raw_words, &builder->filters, &builder->references,
+                            &builder->sorted_words};
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        kb_intern_free(tables[i]);
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        free(arrays[i]->items);
+    kb_bytes_free(&builder->stored);
+    free(builder->tokens);
+    free(builder->entries);
+    *builder = (kb_builder){0};
+}
+
+kb_status kb_numbers_put(kb_numbers *numbers, uint32_t item) {
+    if (numbers->count == numbers->capacity) {
+        size_t capacity = numbers->capacity == 0 ? 64 : numbers->capacity * 2;
+        uint32_t *items = realloc(numbers->items, capacity * sizeof *items);
+        if (items == NULL)
+            return KB_E_MEMORY;
+        numbers->items = items;
+        numbers->capacity = capacity;
+    }
+    numbers->items[numbers->count++] = item;
+    return KB_OK;
+}
+
+kb_status kb_builder_reserve_tokens(kb_builder *builder, size_t more) {
+    size_t least = builder->tokens_count + more;
+    if (least <= builder->tokens_capacity)
+        return KB_OK;
+    size_t capacity = builder->tokens_capacity * 2 < least ? least + 256 : builder->tokens_capacity * 2;
+    kb_token *tokens = least < more ? NULL : realloc(builder->tokens, capacity * sizeof *tokens);
+    if (tokens == NULL)
+        return KB_E_MEMORY;
+    builder->tokens = tokens;
+    builder->tokens_capacity = capacity;
+    return KB_OK;
+}
+
+static size_t tokens_of(const kb_built_entry *entry) {
+    size_t count = 0;
+    for (uint32_t field = 0; field < KB_FIELDS; field++)
+        count += entry->tokens[field];
+    return count;
+}
+
+void kb_builder_roll_back(kb_builder *builder) {
+    const kb_built_entry none = {0};
+    const kb_built_entry *last = builder->entries_count == 0 ? &none : &builder->entries[builder->entries_count - 1];
+    builder->tokens_count = last->first_token + tokens_of(last);
+    builder->filters.count = last->first_filter + last->filters;
+    builder->references.count = last->first_reference + last->references;
+    builder->stored.length = last->stored_offset + last->stored_length;
+    builder->stored.failed = false;
+}
+
+kb_status kb_builder_word(kb_builder *builder, const uint8_t *bytes, size_t length, uint32_t *word) {
+    kb_status status = kb_intern_add(&builder->words, bytes, length, word);
+    while (status == KB_OK && builder->word_stems.count < builder->words.count)
+        status = kb_numbers_put(&builder->word_stems, KB_NONE);
+    return status;
+}
+
+/* The state of a text being cut. */
+typedef struct {
+    kb_builder *builder;
+    uint32_t tokens;
+} text_sink;
+
+/* The word of a token, in *word; a raw word's number with RAW_FLAG when it is not yet folded. */
+static kb_status token_word(kb_builder *builder, const uint8_t *bytes, uint32_t length, uint32_t *word) {
+    uint8_t lower[KB_TOKEN_BYTES_MAX];
+    uint8_t all = 0;
+    for (uint32_t i = 0; i < length; i++) {
+        uint8_t byte = bytes[i];
+        lower[i] = byte >= 'A' && byte <= 'Z' ? (uint8_t)(byte + ('a' - 'A')) : byte;
+        all |= byte;
+    }
+    if (all < 0x80)
+        return kb_builder_word(builder, lower, length, word);
+    uint32_t raw = 0;
+    kb_status status = kb_intern_add(&builder->raws, bytes, length, &raw);
+    while (status == KB_OK && builder->raw_words.count < builder->raws.count)
+        status = kb_numbers_put(&builder->raw_words, KB_NONE);
+    if (status == KB_OK)
+        *word = builder->raw_words.items[raw] == KB_NONE ? raw | RAW_FLAG : builder->raw_words.items[raw];
+    return status;
+}
+
+static kb_status take_token(void *context, uint32_t position, const uint8_t *bytes, uint32_t length) {
+    text_sink *sink = context;
+    kb_builder *builder = sink->builder;
+    uint32_t word = 0;
+    kb_status status = kb_builder_reserve_tokens(builder, 1);
+    if (status == KB_OK)
+        status = token_word(builder, bytes, length, &word);
+    if (status != KB_OK)
+        return status;
+    builder->tokens[builder->tokens_count++] = (kb_token){word, position};
+    sink->tokens++;
+    return KB_OK;
+}
+
+kb_status kb_builder_analyse(kb_builder *builder, const uint8_t kbid[KB_KBID_BYTES], const kb_source texts[KB_FIELDS]) {
+    uint32_t number = 0;
+    if (kb_intern_find(&builder->kbids, kbid, KB_KBID_BYTES, &number))
+        return KB_E_ARGUMENT;
+    kb_builder_roll_back(builder);
+    builder->open = (kb_built_entry){
+        .first_token = builder->tokens_count,
+        .first_filter = builder->filters.count,
+        .first_reference = builder->references.count,
+        .stored_offset = builder->stored.length,
+    };
+    memcpy(builder->open_kbid, kbid, KB_KBID_BYTES);
+    for (uint32_t field = 0; field < KB_FIELDS; field++) {
+        text_sink sink = {builder, 0};
+        kb_status status =
+            kb_tokenise(texts[field].bytes, texts[field].length, take_token, &sink, &builder->open.lengths[field]);
+        if (status != KB_OK)
+            return status == KB_E_ARGUMENT ? KB_E_TOO_LARGE : status;
+        builder->open.tokens[field] = sink.tokens;
+    }
+    return KB_OK;
+}
+
+kb_status kb_builder_fold(kb_builder *builder, const uint8_t *word, size_t length) {
+    uint32_t number = 0;
+    kb_status status = kb_builder_word(builder, word, length, &number);
+    if (status == KB_OK)
+        builder->raw_words.items[builder->raws_folded++] = number;
+    return status;
+}
+
+static kb_status put_key(kb_intern *keys, kb_numbers *numbers, const uint8_t *key, size_t length, uint32_t *count) {
+    uint32_t number = 0;
+    kb_status status = kb_intern_add(keys, key, length, &number);
+    if (status == KB_OK)
+        status = kb_numbers_put(numbers, number);
+    if (status == KB_OK)
+        (*count)++;
+    return status;
+}
+
+kb_status kb_builder_filter(kb_builder *builder, const uint8_t *key, size_t length) {
+    return put_key(&builder->filter_keys, &builder->filters, key, length, &builder->open.filters);
+}
+
+kb_status kb_builder_reference(kb_builder *builder, const uint8_t *key, size_t length) {
+    return put_key(&builder->reference_keys, &builder->references, key, length, &builder->open.references);
+}
+
+kb_status kb_builder_append(kb_builder *builder, const uint8_t kbid[KB_KBID_BYTES]) {
+    if (builder->entries_count == KB_ENTRIES_MAX - 1)
+        return KB_E_TOO_LARGE;
+    if (builder->entries_count == builder->entries_capacity) {
+        uint32_t capacity = builder->entries_capacity == 0 ? 16 : builder->entries_capacity * 2;
+        kb_built_entry *entries = realloc(builder->entries, capacity * sizeof *entries);
+        if (entries == NULL)
+            return KB_E_MEMORY;
+        builder->entries = entries;
+        builder->entries_capacity = capacity;
+    }
+    uint32_t number = 0;
+    kb_status status = kb_intern_add(&builder->kbids, kbid, KB_KBID_BYTES, &number);
+    if (status == KB_OK)
+        builder->entries[builder->entries_count++] = builder->open;
+    return status;
+}
+
+kb_status kb_builder_commit(kb_builder *builder, const uint8_t *stored, size_t length, bool listed) {
+    kb_built_entry *open = &builder->open;
+    if (length > UINT32_MAX)
+        return KB_E_TOO_LARGE;
+    for (size_t i = open->first_token; i < builder->tokens_count; i++)
+        if (builder->tokens[i].word & RAW_FLAG)
+            builder->tokens[i].word = builder->raw_words.items[builder->tokens[i].word & ~RAW_FLAG];
+    kb_bytes_put(&builder->stored, stored, length);
+    if (builder->stored.failed)
+        return KB_E_MEMORY;
+    open->stored_length = (uint32_t)length;
+    open->listed = listed;
+    return kb_builder_append(builder, builder->open_kbid);
+}
+
+kb_status kb_builder_remove(kb_builder *builder, const uint8_t kbid[KB_KBID_BYTES]) {
+    uint32_t number = 0;
+    return kb_intern_add(&builder->removed, kbid, KB_KBID_BYTES, &number);
+}
+
+kb_status kb_builder_sort_words(kb_builder *builder) {
+    kb_status status = KB_OK;
+    uint8_t *occurs = calloc((size_t)builder->words.count + 1, 1);
+    kb_builder_roll_back(builder);
+    builder->sorted_words.count = 0;
+    if (occurs == NULL)
+        return KB_E_MEMORY;
+    for (size_t i = 0; i < builder->tokens_count; i++)
+        occurs[builder->tokens[i].word] = 1;
+    for (uint32_t i = 0; i < builder->words.count && status == KB_OK; i++)
+        if (occurs[i])
+            status = kb_numbers_put(&builder->sorted_words, i);
+    free(occurs);
+    if (status == KB_OK)
+        status = kb_intern_sort(&builder->words, builder->sorted_words.items, builder->sorted_words.count);
+    return status;
+}
+
+kb_status kb_builder_set_stem(kb_builder *builder, uint32_t word, const uint8_t *stem, size_t length) {
+    return kb_intern_add(&builder->stems, stem, length, &builder->word_stems.items[word]);
+}

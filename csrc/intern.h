@@ -1,0 +1,39 @@
+/* Numbers distinct byte strings 0, 1, 2 ... in the order they come; builders keep words, stems, keys and kbids in such tables. */
+#ifndef KB_INTERN_H
+#define KB_INTERN_H
+
+#include "bytes_out.h"
+#include "error.h"
+
+typedef struct {
+    kb_bytes bytes;    /* all strings, one after the other */
+    uint64_t *offsets; /* of string i: offsets[i] to offsets[i + 1] */
+    uint32_t *hashes;  /* of string i */
+    uint32_t *slots;   /* number + 1, 0 when free */
+    uint32_t count;
+    uint32_t capacity; /* of offsets - 1 and hashes */
+    uint32_t mask;     /* number of slots - 1 */
+    uint64_t seed;
+} kb_intern;
+
+/* Begins a table; the struct must be zero before. A seed that an author of hostile text cannot know keeps look-ups
+ * fast; numbers do not depend on it. The owner calls kb_intern_free, also after a failure. KB_E_MEMORY. */
+kb_status kb_intern_init(kb_intern *intern, uint64_t seed);
+void kb_intern_free(kb_intern *intern);
+
+/* Sets *number to that of the string, which gets the next one when it is new. KB_E_MEMORY; KB_E_TOO_LARGE past 2^31 strings.
+ * Nothing changes on failure. */
+kb_status kb_intern_add(kb_intern *intern, const uint8_t *bytes, size_t length, uint32_t *number);
+
+/* Whether the string is there; sets *number when it is. */
+bool kb_intern_find(const kb_intern *intern, const uint8_t *bytes, size_t length, uint32_t *number);
+
+static inline const uint8_t *kb_intern_bytes(const kb_intern *intern, uint32_t number, size_t *length) {
+    *length = (size_t)(intern->offsets[number + 1] - intern->offsets[number]);
+    return intern->bytes.data + intern->offsets[number];
+}
+
+/* Sorts `count` distinct numbers by their strings, in ascending byte order. KB_E_MEMORY. */
+kb_status kb_intern_sort(const kb_intern *intern, uint32_t *numbers, size_t count);
+
+#endif

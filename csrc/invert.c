@@ -1,0 +1,438 @@
+/* Turns what a builder collected into a segment's four files (builder.h).
+ *
+ * The tokens are sorted by stem: counted, then dealt out, in rounds of so many that the sorted ones fit a bounded amount of
+ * memory. Within a stem they keep the order they were dealt in: by entry, field, position.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "builder.h"
+#include "crc32.h"
+
+#define ROUND_TOKENS ((size_t)1 << 23) /* 100 MB sorted at a time; smaller means more passes over all tokens */
+
+/* A token in its stem's list. The field is part of `form`, below the form, so that one number holds both. */
+typedef struct {
+    uint32_t entry;
+    uint32_t position;
+    uint32_t form;
+} occurrence;
+
+#define FIELD_BITS 3u
+#define FIELD_OF(form) ((form) & ((1u << FIELD_BITS) - 1))
+
+typedef struct {
+    const kb_builder *builder;
+    uint32_t *order;       /* the builder's entries in kbid order */
+    uint32_t *stems;       /* the builder's stems that occur, ascending */
+    uint32_t stems_count;
+    uint32_t *word_ranks;  /* by word: the rank of its stem */
+    uint32_t *word_forms;  /* by word: its form */
+    uint32_t *stem_forms;  /* by rank: the number of forms */
+    size_t *stem_tokens;   /* by rank: the number of tokens */
+    uint32_t *distinct;    /* by entry in kbid order: stems in title and body */
+    size_t *next;          /* by rank, in a round: where the next token goes */
+    occurrence *occurrences;
+    kb_bytes regions[KB_REGIONS_MAX];
+    kb_bytes positions;
+    uint32_t kbids_crc;
+} inversion_task;
+
+static uint32_t *new_numbers(size_t count) { return calloc(count + 1, sizeof(uint32_t)); }
+
+/* Sorts entries and stems, and numbers the words' forms. */
+static kb_status rank(inversion_task *inversion) {
+    const kb_builder *builder = inversion->builder;
+    for (uint32_t i = 0; i < builder->entries_count; i++)
+        inversion->order[i] = i;
+    kb_status status = kb_intern_sort(&builder->kbids, inversion->order, builder->entries_count);
+    uint32_t *stem_ranks = new_numbers(builder->stems.count);
+    if (status != KB_OK || stem_ranks == NULL) {
+        free(stem_ranks);
+        return KB_E_MEMORY;
+    }
+    for (size_t i = 0; i < builder->sorted_words.count; i++)
+        stem_ranks[builder->word_stems.items[builder->sorted_words.items[i]]] = 1;
+    for (uint32_t i = 0; i < builder->stems.count; i++)
+        if (stem_ranks[i])
+            inversion->stems[inversion->stems_count++] = i;
+    status = kb_intern_sort(&builder->stems, inversion->stems, inversion->stems_count);
+    for (uint32_t i = 0; i < inversion->stems_count; i++)
+        stem_ranks[inversion->stems[i]] = i;
+    for (size_t i = 0; i < builder->sorted_words.count && status == KB_OK; i++) {
+        uint32_t word = builder->sorted_words.items[i];
+        uint32_t stem = stem_ranks[builder->word_stems.items[word]];
+        inversion->word_ranks[word] = stem;
+        inversion->word_forms[word] = inversion->stem_forms[stem]++;
+        if (inversion->word_forms[word] >= 1u << (32 - FIELD_BITS))
+            status = KB_E_TOO_LARGE;
+    }
+    free(stem_ranks);
+    return status;
+}
+
+/* Counts the tokens of each stem, and the distinct stems of each entry's title and body. */
+static kb_status count_tokens(inversion_task *inversion) {
+    const kb_builder *builder = inversion->builder;
+    uint32_t *seen = new_numbers(inversion->stems_count);
+    if (seen == NULL)
+        return KB_E_MEMORY;
+    for (uint32_t i = 0; i < builder->entries_count; i++) {
+        const kb_built_entry *entry = &builder->entries[inversion->order[i]];
+        const kb_token *token = builder->tokens + entry->first_token;
+        for (uint32_t field = 0; field < KB_FIELDS; field++) {
+            for (uint32_t left = entry->tokens[field]; left > 0; left--, token++) {
+                uint32_t stem = inversion->word_ranks[token->word];
+                inversion->stem_tokens[stem]++;
+                if (field <= KB_BODY && seen[stem] != i + 1) {
+                    seen[stem] = i + 1;
+                    inversion->distinct[i]++;
+                }
+            }
+        }
+    }
+    free(seen);
+    return KB_OK;
+}
+
+/* Deals the tokens of stems `first` to `end - 1` out. */
+static void deal(inversion_task *inversion, uint32_t first, uint32_t end) {
+    const kb_builder *builder = inversion->builder;
+    for (uint32_t i = 0; i < builder->entries_count; i++) {
+        const kb_built_entry *entry = &builder->entries[inversion->order[i]];
+        const kb_token *token = builder->tokens + entry->first_token;
+        for (uint32_t field = 0; field < KB_FIELDS; field++) {
+            for (uint32_t left = entry->tokens[field]; left > 0; left--, token++) {
+                uint32_t stem = inversion->word_ranks[token->word];
+                if (stem >= first && stem < end)
+                    inversion->occurrences[inversion->next[stem]++] = (occurrence){
+                        i, token->position, inversion->word_forms[token->word] << FIELD_BITS | field};
+            }
+        }
+    }
+}
+
+/* Sorts the tokens of one stem in one entry by field, position, form. They come nearly so: only words at one position can
+ * be out of order. */
+static void sort_group(occurrence *group, size_t count) {
+    for (size_t i = 1; i < count; i++) {
+        occurrence moved = group[i];
+        size_t at = i;
+        while (at > 0 && FIELD_OF(group[at - 1].form) == FIELD_OF(moved.form) &&
+               group[at - 1].position == moved.position && group[at - 1].form > moved.form) {
+            group[at] = group[at - 1];
+            at--;
+        }
+        group[at] = moved;
+    }
+}
+
+static void put_posting(kb_bytes *out, uint32_t gap, const occurrence *group, size_t count) {
+    uint32_t frequencies[KB_FIELDS] = {0};
+    uint8_t mask = 0;
+    for (size_t i = 0; i < count; i++) {
+        frequencies[FIELD_OF(group[i].form)]++;
+        mask = (uint8_t)(mask | 1u << FIELD_OF(group[i].form));
+    }
+    if (mask == 1u << KB_BODY) {
+        kb_bytes_put_varint(out, gap << 2 | (frequencies[KB_BODY] > 1));
+        if (frequencies[KB_BODY] > 1)
+            kb_bytes_put_varint(out, frequencies[KB_BODY] - 2);
+        return;
+    }
+    kb_bytes_put_varint(out, gap << 2 | 2);
+    kb_bytes_put(out, &mask, 1);
+    for (uint32_t field = 0; field < KB_FIELDS; field++)
+        if (mask >> field & 1)
+            kb_bytes_put_varint(out, frequencies[field] - 1);
+}
+
+static kb_status put_positions(kb_bytes *out, const occurrence *group, size_t count, uint32_t bits) {
+    uint32_t field = KB_FIELDS;
+    uint32_t before = 0;
+    for (size_t i = 0; i < count; i++) {
+        before = FIELD_OF(group[i].form) == field ? before : 0;
+        field = FIELD_OF(group[i].form);
+        uint64_t value = (uint64_t)(group[i].position - before) << bits | group[i].form >> FIELD_BITS;
+        if (value > UINT32_MAX)
+            return KB_E_TOO_LARGE;
+        before = group[i].position;
+        kb_bytes_put_varint(out, (uint32_t)value);
+    }
+    return KB_OK;
+}
+
+/* Writes one stem's lists and record. */
+static kb_status put_stem(inversion_task *inversion, occurrence *tokens, size_t count, uint32_t forms) {
+    kb_bytes *postings = &inversion->regions[6];
+    kb_bytes *positions = &inversion->positions;
+    kb_bytes *records = &inversion->regions[5];
+    size_t postings_start = postings->length;
+    size_t positions_start = positions->length;
+    uint32_t bits = kb_positions_bits(forms);
+    uint32_t next = 0;
+    uint32_t df = 0;
+    for (size_t start = 0, end = 0; start < count; start = end) {
+        while (end < count && tokens[end].entry == tokens[start].entry)
+            end++;
+        sort_group(tokens + start, end - start);
+        put_posting(postings, tokens[start].entry - next, tokens + start, end - start);
+        kb_status status = put_positions(positions, tokens + start, end - start, bits);
+        if (status != KB_OK)
+            return status;
+        next = tokens[start].entry + 1;
+        df++;
+    }
+    size_t postings_length = postings->length - postings_start;
+    size_t positions_length = positions->length - positions_start;
+    if (postings->failed || positions->failed)
+        return KB_E_MEMORY;
+    if (postings_length > UINT32_MAX || positions_length > UINT32_MAX)
+        return KB_E_TOO_LARGE;
+    kb_bytes_put_u64(records, postings_start);
+    kb_bytes_put_u64(records, positions_start);
+    kb_bytes_put_u32(records, (uint32_t)postings_length);
+    kb_bytes_put_u32(records, (uint32_t)positions_length);
+    kb_bytes_put_u32(records, df);
+    kb_bytes_put_u32(records, forms);
+    kb_bytes_put_u32(records, kb_crc32(postings->data + postings_start, postings_length));
+    kb_bytes_put_u32(records, kb_crc32(positions->data + positions_start, positions_length));
+    return KB_OK;
+}
+
+static kb_status put_stems(inversion_task *inversion) {
+    uint32_t end = 0;
+    for (uint32_t first = 0; first < inversion->stems_count; first = end) {
+        size_t total = 0;
+        for (; end < inversion->stems_count && (end == first || total + inversion->stem_tokens[end] <= ROUND_TOKENS); end++) {
+            inversion->next[end] = total;
+            total += inversion->stem_tokens[end];
+        }
+        free(inversion->occurrences);
+        inversion->occurrences = malloc((total + 1) * sizeof *inversion->occurrences);
+        if (inversion->occurrences == NULL)
+            return KB_E_MEMORY;
+        deal(inversion, first, end);
+        for (uint32_t i = first; i < end; i++) {
+            size_t tokens = inversion->stem_tokens[i];
+            kb_status status =
+                put_stem(inversion, inversion->occurrences + inversion->next[i] - tokens, tokens, inversion->stem_forms[i]);
+            if (status != KB_OK)
+                return status;
+        }
+    }
+    return KB_OK;
+}
+
+/* Writes strings to an offsets and a bytes region. */
+static kb_status put_strings(const kb_intern *strings, const uint32_t *numbers, size_t count, kb_bytes *offsets,
+                             kb_bytes *bytes) {
+    kb_bytes_put_u32(offsets, 0);
+    for (size_t i = 0; i < count; i++) {
+        size_t length = 0;
+        const uint8_t *string = kb_intern_bytes(strings, numbers[i], &length);
+        kb_bytes_put(bytes, string, length);
+        if (bytes->length > UINT32_MAX)
+            return KB_E_TOO_LARGE;
+        kb_bytes_put_u32(offsets, (uint32_t)bytes->length);
+    }
+    return bytes->failed || offsets->failed ? KB_E_MEMORY : KB_OK;
+}
+
+static kb_status finish_file(inversion_task *inversion, kb_file file, kb_bytes *regions, kb_bytes *out) {
+    kb_region parts[KB_REGIONS_MAX];
+    bool failed = false;
+    for (uint32_t i = 0; i < kb_container_regions(file); i++) {
+        parts[i] = (kb_region){regions[i].data, regions[i].length};
+        failed = failed || regions[i].failed;
+    }
+    if (!failed)
+        kb_container_write(file, inversion->builder->fingerprint, inversion->builder->entries_count,
+                           inversion->kbids_crc, parts, out);
+    for (uint32_t i = 0; i < kb_container_regions(file); i++)
+        kb_bytes_free(&regions[i]);
+    return failed || out->failed ? KB_E_MEMORY : KB_OK;
+}
+
+static kb_status write_terms(inversion_task *inversion, kb_bytes *terms, kb_bytes *positions) {
+    const kb_builder *builder = inversion->builder;
+    kb_bytes *regions = inversion->regions;
+    const kb_numbers *words = &builder->sorted_words;
+    kb_status status = put_strings(&builder->words, words->items, words->count, &regions[0], &regions[1]);
+    for (size_t i = 0; i < words->count; i++) {
+        kb_bytes_put_u32(&regions[2], inversion->word_ranks[words->items[i]]);
+        kb_bytes_put_u32(&regions[2], inversion->word_forms[words->items[i]]);
+    }
+    if (status == KB_OK)
+        status = put_strings(&builder->stems, inversion->stems, inversion->stems_count, &regions[3], &regions[4]);
+    if (status == KB_OK)
+        status = put_stems(inversion);
+    if (status == KB_OK)
+        status = finish_file(inversion, KB_FILE_TERMS, regions, terms);
+    return status == KB_OK ? finish_file(inversion, KB_FILE_POSITIONS, &inversion->positions, positions) : status;
+}
+
+/* The keys of one entry: where they begin among the builder's, and how many. */
+static uint32_t keys_of(const kb_built_entry *entry, bool filters, size_t *first) {
+    *first = filters ? entry->first_filter : entry->first_reference;
+    return filters ? entry->filters : entry->references;
+}
+
+static void put_list(kb_bytes *records, kb_bytes *lists, const uint32_t *entries, uint32_t count) {
+    size_t start = lists->length;
+    for (uint32_t i = 0; i < count; i++)
+        kb_bytes_put_varint(lists, i == 0 ? entries[0] : entries[i] - entries[i - 1] - 1);
+    if (lists->failed)
+        return;
+    kb_bytes_put_u64(records, start);
+    kb_bytes_put_u32(records, (uint32_t)(lists->length - start));
+    kb_bytes_put_u32(records, count);
+    kb_bytes_put_u32(records, kb_crc32(lists->data + start, lists->length - start));
+}
+
+/* Writes the four regions of keyed lists. */
+static kb_status put_keyed(const inversion_task *inversion, bool filters, kb_bytes regions[4]) {
+    const kb_builder *builder = inversion->builder;
+    const kb_intern *keys = filters ? &builder->filter_keys : &builder->reference_keys;
+    const kb_numbers *numbers = filters ? &builder->filters : &builder->references;
+    uint32_t *counts = new_numbers(keys->count);
+    uint32_t *used = new_numbers(keys->count);
+    uint32_t *entries = new_numbers(numbers->count);
+    size_t *ends = calloc((size_t)keys->count + 1, sizeof *ends);
+    uint32_t used_count = 0;
+    size_t end = 0;
+    kb_status status = KB_E_MEMORY;
+    if (counts == NULL || used == NULL || entries == NULL || ends == NULL)
+        goto done;
+    for (size_t i = 0; i < numbers->count; i++)
+        counts[numbers->items[i]]++;
+    for (uint32_t i = 0; i < keys->count; i++) {
+        if (counts[i] > 0)
+            used[used_count++] = i;
+        ends[i] = end;
+        end += counts[i];
+    }
+    for (uint32_t i = 0; i < builder->entries_count; i++) {
+        size_t first = 0;
+        uint32_t count = keys_of(&builder->entries[inversion->order[i]], filters, &first);
+        for (uint32_t key = 0; key < count; key++)
+            entries[ends[numbers->items[first + key]]++] = i;
+    }
+    status = kb_intern_sort(keys, used, used_count);
+    if (status == KB_OK)
+        status = put_strings(keys, used, used_count, &regions[0], &regions[1]);
+    for (uint32_t i = 0; i < used_count && status == KB_OK; i++)
+        put_list(&regions[2], &regions[3], entries + ends[used[i]] - counts[used[i]], counts[used[i]]);
+done:
+    free(counts);
+    free(used);
+    free(entries);
+    free(ends);
+    return status;
+}
+
+/* Writes the removed kbids, less those that are entries. */
+static kb_status put_removed(const kb_builder *builder, kb_bytes *out) {
+    uint32_t *numbers = new_numbers(builder->removed.count);
+    size_t count = 0;
+    kb_status status = numbers == NULL ? KB_E_MEMORY : KB_OK;
+    for (uint32_t i = 0; i < builder->removed.count && status == KB_OK; i++) {
+        size_t length = 0;
+        uint32_t number = 0;
+        const uint8_t *kbid = kb_intern_bytes(&builder->removed, i, &length);
+        if (!kb_intern_find(&builder->kbids, kbid, length, &number))
+            numbers[count++] = i;
+    }
+    if (status == KB_OK)
+        status = kb_intern_sort(&builder->removed, numbers, count);
+    for (size_t i = 0; i < count && status == KB_OK; i++) {
+        size_t length = 0;
+        const uint8_t *kbid = kb_intern_bytes(&builder->removed, numbers[i], &length);
+        kb_bytes_put(out, kbid, length);
+    }
+    free(numbers);
+    return status;
+}
+
+static void put_kbids(inversion_task *inversion, kb_bytes *out) {
+    const kb_builder *builder = inversion->builder;
+    for (uint32_t i = 0; i < builder->entries_count; i++) {
+        size_t length = 0;
+        const uint8_t *kbid = kb_intern_bytes(&builder->kbids, inversion->order[i], &length);
+        kb_bytes_put(out, kbid, length);
+    }
+    if (!out->failed)
+        inversion->kbids_crc = kb_crc32(out->data, out->length);
+}
+
+static void put_entry(kb_bytes *records, kb_bytes *stored, const kb_builder *builder, const kb_built_entry *entry,
+                      uint32_t distinct) {
+    const uint8_t *bytes = entry->stored_length == 0 ? NULL : builder->stored.data + entry->stored_offset;
+    kb_bytes_put_u64(records, stored->length);
+    kb_bytes_put_u32(records, entry->stored_length);
+    kb_bytes_put_u32(records, kb_crc32(bytes, entry->stored_length));
+    kb_bytes_put_u32(records, entry->listed ? KB_ENTRY_LISTED : 0);
+    kb_bytes_put_u32(records, distinct);
+    for (uint32_t field = 0; field < KB_FIELDS; field++)
+        kb_bytes_put_u32(records, entry->lengths[field]);
+    kb_bytes_put(stored, bytes, entry->stored_length);
+}
+
+static kb_status write_corpus(inversion_task *inversion, kb_bytes *out) {
+    const kb_builder *builder = inversion->builder;
+    kb_bytes *regions = inversion->regions;
+    for (uint32_t i = 0; i < builder->entries_count; i++)
+        put_entry(&regions[1], &regions[6], builder, &builder->entries[inversion->order[i]], inversion->distinct[i]);
+    kb_status status = put_keyed(inversion, true, regions + 2);
+    if (status == KB_OK)
+        status = put_removed(builder, &regions[7]);
+    return status == KB_OK ? finish_file(inversion, KB_FILE_CORPUS, regions, out) : status;
+}
+
+kb_status kb_builder_write(const kb_builder *builder, kb_bytes files[KB_FILES]) {
+    inversion_task inversion = {
+        .builder = builder,
+        .order = new_numbers(builder->entries_count),
+        .stems = new_numbers(builder->stems.count),
+        .word_ranks = new_numbers(builder->words.count),
+        .word_forms = new_numbers(builder->words.count),
+        .stem_forms = new_numbers(builder->stems.count),
+        .stem_tokens = calloc((size_t)builder->stems.count + 1, sizeof(size_t)),
+        .next = calloc((size_t)builder->stems.count + 1, sizeof(size_t)),
+        .distinct = new_numbers(builder->entries_count),
+    };
+    kb_bytes kbids = {0};
+    kb_status status = KB_E_MEMORY;
+    if (inversion.order && inversion.stems && inversion.word_ranks && inversion.word_forms && inversion.stem_forms &&
+        inversion.stem_tokens && inversion.next && inversion.distinct)
+        status = rank(&inversion);
+    if (status == KB_OK)
+        status = count_tokens(&inversion);
+    if (status == KB_OK)
+        put_kbids(&inversion, &kbids);
+    if (status == KB_OK)
+        status = write_terms(&inversion, &files[KB_FILE_TERMS], &files[KB_FILE_POSITIONS]);
+    if (status == KB_OK) {
+        inversion.regions[0] = kbids;
+        kbids = (kb_bytes){0};
+        status = write_corpus(&inversion, &files[KB_FILE_CORPUS]);
+    }
+    if (status == KB_OK)
+        status = put_keyed(&inversion, false, inversion.regions);
+    if (status == KB_OK)
+        status = finish_file(&inversion, KB_FILE_REFERENCES, inversion.regions, &files[KB_FILE_REFERENCES]);
+    for (uint32_t i = 0; i < KB_REGIONS_MAX; i++)
+        kb_bytes_free(&inversion.regions[i]);
+    kb_bytes_free(&inversion.positions);
+    kb_bytes_free(&kbids);
+    free(inversion.order);
+    free(inversion.stems);
+    free(inversion.word_ranks);
+    free(inversion.word_forms);
+    free(inversion.stem_forms);
+    free(inversion.stem_tokens);
+    free(inversion.next);
+    free(inversion.distinct);
+    free(inversion.occurrences);
+    return status;
+}
