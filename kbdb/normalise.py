@@ -36,11 +36,11 @@ def normalise(text: str) -> str:
     """
     if text.isascii():
         return text
-    distinct = set(text)
-    unassigned = {ord(character): " " for character in distinct if not is_assigned(character)}
+    special = [character for character in set(text) if not _is_plain(character)]
+    unassigned = {ord(character): " " for character in special if not is_assigned(character)}
     if unassigned:
         text = text.translate(unassigned)
-    combining = "".join(sorted(character for character in distinct if _is_combining(character)))
+    combining = "".join(sorted(character for character in special if ord(character) not in unassigned))
     if combining:
         text = re.sub(f"([{combining}]{{{COMBINING_MAX}}})[{combining}]+", r"\1", text)
     return unicodedata.normalize("NFKC", text)
@@ -66,8 +66,11 @@ def is_assigned(character: str) -> bool:
     return index < 0 or ord(character) > UNASSIGNED[index][1]
 
 
-@lru_cache(maxsize=4096)
-def _is_combining(character: str) -> bool:
-    if character < "\u0300" or not is_assigned(character):
+@lru_cache(maxsize=1 << 16)
+def _is_plain(character: str) -> bool:
+    """Whether the character is assigned, and is not combining nor becomes so."""
+    if not is_assigned(character) or unicodedata.combining(character):
         return False
-    return all(unicodedata.combining(part) for part in unicodedata.normalize("NFKD", character))
+    if not unicodedata.decomposition(character):
+        return True
+    return not all(unicodedata.combining(part) for part in unicodedata.normalize("NFKD", character))

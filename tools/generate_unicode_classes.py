@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from fontTools.unicodedata import script, script_extension
+from fontTools.unicodedata import script, script_extension  # type: ignore[import-untyped, unused-ignore]
 
 ROOT = Path(__file__).resolve().parent.parent
 CODE_POINTS = 0x110000
@@ -57,6 +57,9 @@ class Class:
     script: str
 
 
+SEPARATOR = Class(OTHER, "")
+
+
 def is_unassigned(code: int) -> bool:
     """Whether Unicode 14.0 gives the code point no character. Surrogates are none either."""
     return unicodedata.category(chr(code)) in ("Cn", "Cs")
@@ -73,13 +76,15 @@ def class_of(code: int) -> Class:
     category = unicodedata.category(character)
     if character in JOINERS:
         return Class(JOINERS[character], "")
-    if is_ignorable(code) or category[0] == "M":
+    if category in ("Cn", "Cs", "Co"):
+        return SEPARATOR
+    if category[0] == "M" or is_ignorable(code):
         return Class(MARK, "")
     if category in ("Nd", "No"):
         return Class(DIGIT, "")
     if category[0] == "L" or category == "Nl":
         return _letter_class(character, category)
-    return Class(OTHER, "")
+    return SEPARATOR
 
 
 def _letter_class(character: str, category: str) -> Class:
@@ -198,7 +203,7 @@ def data_module() -> str:
     ignorable = ranges_of(code for code in range(CODE_POINTS) if is_ignorable(code))
     scripts = []
     for name in STEMMED_SCRIPTS:
-        letters = (c for c in range(CODE_POINTS) if unicodedata.category(chr(c))[0] == "L" and script(chr(c)) == name)
+        letters = (c for c in range(CODE_POINTS) if chr(c).isalpha() and script(chr(c)) == name)
         ranges = _wrap((f"({first:#x},{last:#x})," for first, last in ranges_of(letters)), "        ")
         scripts.append(f'    "{name}": (\n{ranges}\n    ),')
     script_text = "\n".join(scripts)
