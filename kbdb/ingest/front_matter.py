@@ -135,7 +135,7 @@ def _yaml_node(event: yaml.Event, events: Iterator[yaml.Event]) -> str | list[st
     import yaml
 
     if isinstance(event, yaml.ScalarEvent):
-        return None if event.style is None and event.value in _NULLS else event.value
+        return None if not event.style and event.value in _NULLS else event.value
     items: list[str] = []
     depth = 1 if isinstance(event, yaml.CollectionStartEvent) else 0
     while depth:

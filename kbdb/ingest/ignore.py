@@ -28,6 +28,7 @@ _CLASS_NAMES = {
 }
 _CLASS = re.compile(r"\[([!^]?)(\]?(?:\[:\w*:\]|\\.|[^\]\\])*)\]", re.DOTALL)
 _CLASS_ITEM = re.compile(r"\[:(\w*):\]|(\\.|[^\\])(?:-(\\.|[^\\]))?", re.DOTALL)
+_TOKEN = re.compile(rf"{_CLASS.pattern}|\\.|.", re.DOTALL)
 _NEVER = "(?!)"
 
 
@@ -97,11 +98,22 @@ def _without_trailing_blanks(line: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _compiled(pattern: str, by_name: bool) -> re.Pattern[str]:
-    expression = _segment(pattern) if by_name else _path(pattern.split("/"))
+    expression = _segment(pattern) if by_name else _path(_segments(pattern))
     try:
         return re.compile(expression, re.DOTALL)
     except re.error:
         return re.compile(_NEVER)
+
+
+def _segments(pattern: str) -> list[str]:
+    """The parts of a pattern between slashes; a slash in brackets is none."""
+    segments = [""]
+    for token in _TOKEN.finditer(pattern):
+        if token[0] == "/":
+            segments.append("")
+        else:
+            segments[-1] += token[0]
+    return segments
 
 
 def _path(segments: list[str]) -> str:
@@ -163,8 +175,8 @@ def _character_class(items: str, negated: bool) -> str:
             inside += _CLASS_NAMES[item[1]]
             continue
         low, high = item[2][-1], (item[3] or item[2])[-1]
-        if low <= high:
-            inside += f"{re.escape(low)}-{re.escape(high)}"
+        # Of a range that runs backwards git still matches the first character.
+        inside += f"{re.escape(low)}-{re.escape(max(low, high))}"
     if negated:
         return f"[^/{inside}]"
     return f"(?!/)[{inside}]" if inside else _NEVER

@@ -73,12 +73,16 @@ def cut_title(text: str, limit: int = MAX_TITLE) -> str:
 
 
 class _Stripper:
-    """One pass over the markup; ``out`` collects text and delimiter runs, ``brackets`` the places of open brackets."""
+    """One pass over the markup.
+
+    ``out`` collects text and delimiter runs, ``brackets`` the places of open brackets there, whether they open an
+    image, and whether they may still become a link (a link holds no other link).
+    """
 
     def __init__(self, source: str) -> None:
         self.source = source
         self.out: list[str | _Run] = []
-        self.brackets: list[tuple[int, bool]] = []
+        self.brackets: list[tuple[int, bool, bool]] = []
 
     def run(self) -> str:
         source, pos = self.source, 0
@@ -151,21 +155,21 @@ class _Stripper:
         return self._literal("&", pos)
 
     def _open(self, pos: int, image: bool) -> int:
-        self.brackets.append((len(self.out), image))
+        self.brackets.append((len(self.out), image, True))
         return self._literal("![" if image else "[", pos)
 
     def _close(self, pos: int) -> int:
         if not self.brackets:
             return self._literal("]", pos)
-        start, image = self.brackets.pop()
-        target = LINK_TARGET.match(self.source, pos + 1) or _LABEL.match(self.source, pos + 1)
-        if target is None:
+        start, image, active = self.brackets.pop()
+        target = active and (LINK_TARGET.match(self.source, pos + 1) or _LABEL.match(self.source, pos + 1))
+        if not target:
             return self._literal("]", pos)
         self.out[start] = ""
         _emphasis(self.out, start + 1)
         self.out[start + 1 :] = [_joined(self.out[start + 1 :])]
         if not image:
-            self.brackets = [bracket for bracket in self.brackets if bracket[1]]
+            self.brackets = [(place, is_image, is_image) for place, is_image, _ in self.brackets]
         return target.end()
 
     def _run(self, pos: int) -> int:

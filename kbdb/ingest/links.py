@@ -38,7 +38,7 @@ def links(
     Args:
         content: the section's text.
         source: path of its document as the store knows it: relative to the database's folder with ``/``, absolute
-            outside of it, or empty. Relative links start from there.
+            outside of it, or empty. Relative links start from there; from a URL they lead nowhere.
         docid: its document's, which ``#anchor`` alone means.
         docid_of_path: the docid of the document with this source path; it may get a path that leaves the database's
             folder (``../x.md``) and answers an empty string for paths that mean no document.
@@ -138,10 +138,12 @@ def _after_code(text: str, pos: int) -> int:
 
 def _resolve(written: str, source: str, docid: str, docid_of_path: Callable[[str], str]) -> str | None:
     target = html.unescape(_ESCAPE.sub(r"\1", written))
-    if not target or target.startswith("/") or _SCHEME.match(target) or "://" in source:
+    if not target or target.startswith("/") or _SCHEME.match(target):
         return None
     path, _, anchor = target.partition("#")
     path, anchor = unquote(path.partition("?")[0]), one_line(unquote(anchor))
+    if path and "://" in source:
+        return None
     if path:
         docid = docid_of_path(posixpath.normpath(posixpath.join(posixpath.dirname(source), path)))
     elif not anchor:

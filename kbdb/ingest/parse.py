@@ -9,7 +9,7 @@ from kbdb.ingest.markdown import parse_markdown
 from kbdb.ingest.media import MARKDOWN, PLAIN, base_name, is_text, media_type_of
 from kbdb.ingest.plain import parse_plain
 
-__all__ = ["MAX_SOURCE_BYTES", "is_text", "media_type_of", "parse"]
+__all__ = ["MAX_SOURCE_BYTES", "ParsedDocument", "Part", "is_text", "media_type_of", "parse"]
 
 MAX_SOURCE_BYTES = 64 * 1024 * 1024
 """One source may have this many bytes: it is held in memory a few times over, and travels through the journal whole."""

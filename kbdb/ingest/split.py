@@ -6,7 +6,7 @@ Pieces are cut greedily from the start, so that an edit leaves the pieces before
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -26,7 +26,7 @@ _BLANKS = re.compile(r"[ \t]+")
 
 @dataclass(frozen=True, slots=True)
 class Tier:
-    """Borders of one quality, as ascending offsets; ``hold``: what lies between two may have this many characters."""
+    """Borders of one quality, as ascending offsets; up to ``hold`` characters between two of them are not torn."""
 
     borders: Sequence[int]
     hold: int
@@ -56,9 +56,14 @@ def _next_border(text: str, start: int, end: int, tiers: Sequence[Tier]) -> int:
         if after and tier.borders[after - 1] >= start + _SMALLEST:
             return tier.borders[after - 1]
         following = min(tier.borders[after], end) if after < len(tier.borders) else end
-        if following - start <= tier.hold:
+        if following - start <= tier.hold and _is_border(tier.borders, start):
             return following
     return _inside_line(text, start, end)
+
+
+def _is_border(borders: Sequence[int], offset: int) -> bool:
+    place = bisect_left(borders, offset)
+    return place < len(borders) and borders[place] == offset
 
 
 def _inside_line(text: str, start: int, end: int) -> int:
