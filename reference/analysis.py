@@ -6,7 +6,8 @@ it), identifiers are found in that list, and an identifier is taken apart with p
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 from kbdb.normalise import ANALYSIS_VERSION, fold, normalise
 from kbdb.reference.unicode_classes import (
@@ -33,10 +34,10 @@ TOKEN_BYTES_MAX = 144
 
 LETTERS = (LETTER, LOWER, UPPER)
 BASES = (DIGIT, *LETTERS)
+TAKES_MARKS = (*BASES, PAIR)
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(NamedTuple):
     """A character and the marks that stay with it. ``script`` 0 fits every script."""
 
     text: str
@@ -99,14 +100,19 @@ def _units(text: str) -> list[Unit]:
     units: list[Unit] = []
     at = 0
     while at < len(text):
-        kind, script = _KINDS[ord(text[at])], _SCRIPTS[ord(text[at])]
         end = at + 1
-        if kind in BASES or kind == PAIR:
+        if _KINDS[ord(text[at])] in TAKES_MARKS:
             while end < len(text) and end - at <= MARKS_MAX and _KINDS[ord(text[end])] == MARK:
                 end += 1
-        units.append(Unit(text[at:end], OTHER if kind == MARK else kind, script))
+        units.append(_unit(text[at:end]))
         at = end
     return units
+
+
+@lru_cache(maxsize=1 << 16)
+def _unit(text: str) -> Unit:
+    kind = _KINDS[ord(text[0])]
+    return Unit(text, OTHER if kind == MARK else kind, _SCRIPTS[ord(text[0])])
 
 
 def _kind(units: list[Unit], at: int) -> int:
