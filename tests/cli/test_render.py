@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from kbdb.cli.render.admin import draw_check, draw_gc, draw_status
 from kbdb.cli.render.learn import draw_learned, draw_restored, draw_unlearned
-from kbdb.cli.render.paper import Paper, cells, columns, counted, milliseconds, size
+from kbdb.cli.render.paper import Paper, cells, counted, milliseconds, size
 from kbdb.cli.render.read import draw_list, draw_recall
 from kbdb.cli.render.search import draw_search, marked_text
+from kbdb.cli.render.table import Column, columns
 from kbdb.cli.search import search_as_json
 from kbdb.model import (
     AddSectionResult,
@@ -110,7 +111,7 @@ STATUS = DbStatus(
 def test_a_hit_shows_rank_title_place_score_snippet_and_kbid() -> None:
     lines = draw_search(ANSWER, PLAIN).splitlines()
     assert lines[0] == " 1  Pressing  3.412"
-    assert lines[1] == "    Orchard > Apples > docs/guide.md:12"
+    assert lines[1] == "    docs/guide.md:12 > Orchard > Apples"
     assert lines[2] == "    then **boil** the juice"
     assert lines[3] == f"    {KBID} #fruit"
     assert lines[5] == "1-1 of 3, the best fits all words (lexical, 0.12 ms engine, 12 ms in all)"
@@ -242,8 +243,8 @@ def test_status_is_a_table() -> None:
     rows = dict(line.split(maxsplit=1) for line in text.splitlines() if not line.startswith("note"))
     assert rows["generation"] == "1,234"
     assert rows["sections"] == "3 (2 active, 1 forgotten)"
-    assert rows["terms"] == "1.5 kB"
-    assert "vectors" not in rows
+    assert rows["terms.idx"] == "1.5 kB"
+    assert "vectors.idx" not in rows
     assert rows["engine"] == "c, 2.0 MB of memory"
     assert text.endswith("note: one section is damaged\n")
     assert "stale" in draw_status(replace(STATUS, index=replace(STATUS.index, stale=True)), PLAIN)
@@ -296,12 +297,18 @@ def test_a_list_of_sections_starts_with_kbids() -> None:
     assert draw_list(ListResult((item(kbid=KBID),), 1, 0, 50), PLAIN).splitlines()[1].startswith(KBID)
 
 
-@pytest.mark.parametrize("width", [20, 40, 80])
-def test_a_list_is_cut_to_the_width(width: int) -> None:
+@pytest.mark.parametrize("width", [20, 40, 60, 80, 120])
+def test_a_list_is_cut_to_the_width_and_keeps_its_ids(width: int) -> None:
     long = item(title="水" * 60, source="a/b/" * 20, tags=("x" * 30,))
-    table = draw_list(ListResult((long,), 1, 0, 50), Paper(max(width, 75))).splitlines()
-    assert all(cells(line) <= max(width, 75) for line in table)
+    table = draw_list(ListResult((long,), 1, 0, 50), Paper(width)).splitlines()
+    assert all(cells(line) <= width for line in table)
+    assert table[1].startswith("guide-abc  ")
     assert "…" in table[1]
+
+
+def test_a_narrow_list_leaves_out_what_matters_least() -> None:
+    head = draw_list(ListResult((item(),), 1, 0, 50), Paper(40)).splitlines()[0]
+    assert head.split() == ["DOCID", "TITLE", "SOURCE", "STATE"]
 
 
 def test_recall_shows_text_and_surroundings() -> None:
@@ -319,8 +326,8 @@ def test_recall_shows_text_and_surroundings() -> None:
     )
     text = draw_recall(RecallResults((result,), 2, ("zz",)), PLAIN)
     assert text.startswith(f"Pressing\n{KBID} active text/markdown #fruit\n\nPress.\n\n")
-    assert "links to     doc:cellar (not stored)" in text
-    assert f"linked from  Apples {OTHER}" in text
+    assert "links to     doc:cellar  (not stored)" in text
+    assert f"linked from  Apples      {OTHER}" in text
     assert "2 sections left out" in text
     assert "unknown: zz" in text
 
@@ -368,4 +375,4 @@ def test_any_text_is_cut_to_the_width(text: str, width: int) -> None:
 
 @given(st.lists(st.tuples(_text, _text, _text), min_size=1, max_size=5), st.integers(40, 100))
 def test_columns_fit_when_they_may_shrink(rows: list[tuple[str, str, str]], width: int) -> None:
-    assert all(cells(line) <= width for line in columns(Paper(width), rows, (0, 1, 2), (None, None, None)))
+    assert all(cells(line) <= width for line in columns(Paper(width), rows, [Column(cut=True)] * 3))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kbdb.cli.render.paper import Paper, Style, columns, joined
+from kbdb.cli.render.paper import Paper, Style, joined
+from kbdb.cli.render.table import Column, columns
 from kbdb.config import DEFAULT_ORIGIN, toml_value
 from kbdb.paths import Location
 
@@ -25,7 +26,7 @@ def draw_config(settings: Settings, paper: Paper) -> str:
     """Key, value and origin of each setting."""
     config = settings.config
     rows = [(key, toml_value(value), config.origins[key]) for key, value in config.values.items()]
-    lines = columns(paper, rows, (1,), ("strong", None, "dim"))
+    lines = columns(paper, rows, (Column("strong"), Column(cut=True), Column("dim")))
     changed = sum(origin != DEFAULT_ORIGIN for origin in config.origins.values())
     told = f"{changed} set in {settings.path}" if settings.exists else f"{settings.path} does not exist: all defaults"
     return joined([*lines, paper.paint(paper.plain(told), "dim")])

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from kbdb.cli.render.paper import Paper, columns, counted, joined, milliseconds, size
+from kbdb.cli.render.paper import Paper, counted, joined, milliseconds, size
+from kbdb.cli.render.table import Column, columns
 from kbdb.model import CheckFault, CheckResult, DbStatus, ExportResult, GcResult, RebuildResult
 
 
@@ -15,7 +16,7 @@ def draw_created(created: Mapping[str, str], paper: Paper) -> str:
 
 def draw_status(status: DbStatus, paper: Paper) -> str:
     """A table of facts, then warnings."""
-    table = columns(paper, list(_facts(status)), (1,), ("dim", None))
+    table = columns(paper, list(_facts(status)), (Column("dim"), Column(cut=True)))
     return joined([*table, *(f"{paper.paint('note:', 'warn')} {paper.plain(text)}" for text in status.warnings)])
 
 
@@ -28,12 +29,12 @@ def _facts(status: DbStatus) -> Iterator[tuple[str, str]]:
     yield "sections", f"{status.sections:,}" + _in_brackets(f"{n:,} {state}" for state, n in status.states.items() if n)
     yield "journal", size(status.journal_bytes)
     yield "index", _stale(index.stale) + counted(index.segments, "segment")
-    yield "  terms", size(index.terms_idx_bytes)
-    yield "  positions", size(index.positions_idx_bytes)
-    yield "  corpus", size(index.corpus_dat_bytes)
-    yield "  references", size(index.references_idx_bytes)
+    yield "terms.idx", size(index.terms_idx_bytes)
+    yield "positions.idx", size(index.positions_idx_bytes)
+    yield "corpus.dat", size(index.corpus_dat_bytes)
+    yield "references.idx", size(index.references_idx_bytes)
     if index.vectors_idx_bytes is not None:
-        yield "  vectors", size(index.vectors_idx_bytes)
+        yield "vectors.idx", size(index.vectors_idx_bytes)
     yield "engine", f"{status.engine.implementation}, {size(status.engine.memory_bytes)} of memory"
     for name, facts in (
         ("daemon", status.daemon or {}),
@@ -41,7 +42,11 @@ def _facts(status: DbStatus) -> Iterator[tuple[str, str]]:
         ("auto-capture", status.auto_capture),
     ):
         if facts:
-            yield name, ", ".join(f"{key} {value}" for key, value in facts.items())
+            yield name, ", ".join(f"{key} {_word(value)}" for key, value in facts.items())
+
+
+def _word(value: object) -> str:
+    return ("yes" if value else "no") if isinstance(value, bool) else str(value)
 
 
 def _stale(stale: bool) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, TextIO
 
@@ -102,39 +102,9 @@ def milliseconds(duration: float) -> str:
     return f"{duration:.0f} ms" if duration >= 10 else f"{duration:.2f} ms"
 
 
-def columns(
-    paper: Paper, rows: Sequence[Sequence[str]], shrink: Sequence[int], styles: Sequence[Style | None]
-) -> list[str]:
-    """Rows as aligned columns.
-
-    Args:
-        paper: where they must fit.
-        rows: cells of text, all rows equally long.
-        shrink: the columns that are cut when the rows are too wide, the widest first.
-        styles: one for each column.
-    """
-    clean = [[paper.plain(cell) for cell in row] for row in rows]
-    widths = [max(map(cells, column)) for column in zip(*clean, strict=True)]
-    if paper.width is not None:
-        _shrink(widths, shrink, paper.width - 2 * (len(widths) - 1))
-    lines = []
-    for row in clean:
-        line = [paper.cut(text, width) for text, width in zip(row, widths, strict=True)]
-        spaces = [" " * (width - cells(text)) for text, width in zip(line, widths, strict=True)]
-        painted = [paper.paint(text, style) if style else text for text, style in zip(line, styles, strict=True)]
-        lines.append("  ".join(map("".join, zip(painted, spaces, strict=True))).rstrip())
-    return lines
-
-
 def joined(lines: Iterable[str]) -> str:
     """Lines as text that ends with a newline."""
     return "".join(f"{line}\n" for line in lines)
-
-
-def _shrink(widths: list[int], shrink: Sequence[int], room: int) -> None:
-    """Takes from the widest of the columns that may be cut until all fit; none gets narrower than 8 cells."""
-    while sum(widths) > room and (wide := [column for column in shrink if widths[column] > 8]):
-        widths[max(wide, key=lambda column: widths[column])] -= 1
 
 
 def _lines(text: str, room: int) -> Iterable[tuple[int, int]]:

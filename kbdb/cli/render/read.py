@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kbdb.cli.render.paper import Paper, Style, columns, counted, joined, visible
+from kbdb.cli.render.paper import Paper, counted, joined, visible
+from kbdb.cli.render.table import Column, columns
 from kbdb.model import ListItem, ListResult, RecallResult, RecallResults
 
 
@@ -24,15 +25,30 @@ def _documents(items: tuple[ListItem, ...], paper: Paper) -> list[str]:
         for item in items
     ]
     head = ("DOCID", "TITLE", "SOURCE", "SECTIONS", "STATE", "TAGS", "UPDATED")
-    styles: tuple[Style | None, ...] = ("strong", None, "good", None, None, "dim", "dim")
-    return columns(paper, [head, *rows], (1, 2, 5), styles)
+    form = (
+        Column("strong"),
+        Column(cut=True),
+        Column("good", cut=True, rank=1),
+        Column(rank=4),
+        Column(rank=2),
+        Column("dim", cut=True, rank=5),
+        Column("dim", rank=3),
+    )
+    return columns(paper, [head, *rows], form)
 
 
 def _sections(items: tuple[ListItem, ...], paper: Paper) -> list[str]:
     rows = [(item.kbid, item.title, item.source, item.section_type, item.state, " ".join(item.tags)) for item in items]
     head = ("KBID", "TITLE", "SOURCE", "KIND", "STATE", "TAGS")
-    styles: tuple[Style | None, ...] = ("strong", None, "good", None, None, "dim")
-    return columns(paper, [head, *rows], (1, 2, 5), styles)
+    form = (
+        Column("strong"),
+        Column(cut=True),
+        Column("good", cut=True, rank=1),
+        Column(rank=3),
+        Column(rank=2),
+        Column("dim", cut=True, rank=4),
+    )
+    return columns(paper, [head, *rows], form)
 
 
 def draw_recall(answer: RecallResults, paper: Paper) -> str:
@@ -59,13 +75,13 @@ def _recalled(result: RecallResult, paper: Paper) -> Iterator[str]:
         yield paper.paint("[cut to stay in --max-tokens]", "warn")
     around = [
         *(
-            ("links to", f"{link.title or link.target}  {link.kbid or link.docid or '(not stored)'}")
+            ("links to", link.title or link.target, link.kbid or link.docid or "(not stored)")
             for link in result.references
         ),
-        *(("linked from", f"{link.title}  {link.kbid}") for link in result.back_references),
-        *(("beside", f"{link.title}  {link.kbid}") for link in result.siblings),
-        *(("document", docid) for docid in result.documents),
+        *(("linked from", link.title, link.kbid) for link in result.back_references),
+        *(("beside", link.title, link.kbid) for link in result.siblings),
+        *(("document", docid, "") for docid in result.documents),
     ]
     if around:
         yield ""
-        yield from columns(paper, around, (1,), ("dim", None))
+        yield from columns(paper, around, (Column("dim"), Column(cut=True), Column("dim")))

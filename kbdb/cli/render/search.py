@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from kbdb.cli.render.paper import Paper, Style, cells, columns, counted, joined, milliseconds, visible
+from kbdb.cli.render.paper import Paper, cells, counted, joined, milliseconds, visible
+from kbdb.cli.render.table import Column, columns
 from kbdb.model import ExplainShare, PagedSearchResult, SearchHit
 
 INDENT = 4
@@ -31,7 +32,8 @@ def draw_search(result: PagedSearchResult, paper: Paper) -> str:
         f"{paper.paint('unreadable:', 'bad')} {paper.plain(fault.kbid)}  {paper.plain(fault.message)}"
         for fault in result.unreadable
     ]
-    lines.append(paper.paint(_closing(result), "dim"))
+    closing = _closing(result)
+    lines += [paper.paint(closing[start:end], "dim") for start, end in paper.wrapped(closing, 0)]
     return joined(lines)
 
 
@@ -53,8 +55,7 @@ def _hit(hit: SearchHit, rank: int, paper: Paper) -> Iterator[str]:
 
 
 def _place(hit: SearchHit) -> str:
-    place = f"{hit.source or hit.docid}:{hit.line}"
-    return " > ".join((*hit.heading_path, place)) if hit.heading_path else place
+    return f"{hit.source or hit.docid}:{hit.line}" + "".join(f" > {title}" for title in hit.heading_path)
 
 
 def marked_text(text: str, indent: int, paper: Paper) -> Iterator[str]:
@@ -101,9 +102,10 @@ def _explanation(shares: tuple[ExplainShare, ...], score: float, paper: Paper) -
         )
         for share in shares
     ]
-    styles: tuple[Style | None, ...] = (None,) * len(head)
+    word = Column(cut=True)
+    form = (Column(), word, word, Column(rank=4), Column(rank=2), Column(rank=3), Column(cut=True, rank=1))
     inner = Paper(None if paper.width is None else paper.width - INDENT, paper.colour)
-    table = columns(inner, rows, (1, 2, 6), styles)
+    table = columns(inner, rows, form)
     yield " " * INDENT + paper.paint(table[0], "dim")
     yield from (" " * INDENT + line for line in table[1:])
     yield " " * INDENT + f"{score:.6f}  score"
