@@ -10,6 +10,7 @@ import contextlib
 import errno
 import hashlib
 import os
+import re
 import stat
 import sys
 import time
@@ -235,9 +236,8 @@ def _syncfs() -> Callable[[int], None] | None:
 
 
 def _kernel_version() -> tuple[int, int]:
-    major, minor, *_ = [*os.uname().release.split("."), "0"]
-    digits = "".join(c for c in minor if c.isdigit())
-    return (int(major), int(digits or 0)) if major.isdigit() else (0, 0)
+    found = re.match(r"(\d+)\.(\d+)", os.uname().release)
+    return (int(found[1]), int(found[2])) if found else (0, 0)
 
 
 def _is_windows_process_alive(pid: int) -> bool:

@@ -45,7 +45,7 @@ def pass_point(point: str) -> None:
 
 
 @contextmanager
-def hooked(hook: Hook) -> Iterator[None]:
+def hooked(hook: Hook | None) -> Iterator[None]:
     """Asks ``hook`` at each point, for the length of a ``with`` block."""
     global _hook
     before, _hook = _hook, hook
@@ -55,8 +55,16 @@ def hooked(hook: Hook) -> Iterator[None]:
         _hook = before
 
 
-def _hook_from_environment() -> Hook | None:
-    setting, log = os.environ.get("KBDB_FAULT", ""), os.environ.get("KBDB_FAULT_LOG", "")
+def hook_for(setting: str, log: str) -> Hook | None:
+    """The hook that the two environment variables ask for.
+
+    Args:
+        setting: as in ``KBDB_FAULT``, or ``""``.
+        log: as in ``KBDB_FAULT_LOG``, or ``""``.
+
+    Raises:
+        InvalidArgumentError: the setting is not a fault.
+    """
     if not setting and not log:
         return None
     name, nth, action = _parse(setting) if setting else ("", 0, "eio")
@@ -87,4 +95,4 @@ def _parse(setting: str) -> tuple[str, int, str]:
     return name, int(last), action
 
 
-_hook = _hook_from_environment()
+_hook = hook_for(os.environ.get("KBDB_FAULT", ""), os.environ.get("KBDB_FAULT_LOG", ""))

@@ -153,9 +153,9 @@ class Journal:
         return self._file.read_only
 
     def require_usable(self) -> None:
-        """Raises ``failure``, if there is one."""
+        """Raises what ``failure`` says, if there is one."""
         if self.failure is not None:
-            raise self.failure
+            raise StorageError(self.failure.message, self.failure.hint)
 
     def close(self) -> None:
         """Closes the file."""

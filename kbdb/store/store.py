@@ -138,6 +138,11 @@ class Store:
         """Length of the journal, which a checkpoint brings down."""
         return self._journal.size
 
+    @property
+    def failure(self) -> StorageError | None:
+        """Why nothing more can be stored before the database is opened again, or None. Reading goes on."""
+        return self._journal.failure
+
     def append(self, change: Change) -> int:
         """Takes a change in. It is acknowledged by the next ``sync``, and gone if the process ends or that fails.
 

@@ -1,0 +1,68 @@
+"""kbdb.store.lock: one owner at a time, and a message that says who."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kbdb.errors import DatabaseLockedError, StorageError
+from kbdb.store.lock import OwnerLock
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from kbdb.store.lock import OwnerLock
+lock = OwnerLock(Path(sys.argv[1]))
+print("held", flush=True)
+time.sleep(600)
+"""
+
+
+def _holder(path: Path) -> subprocess.Popen[str]:
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(p or os.getcwd() for p in sys.path)}
+    argv = [sys.executable, "-c", HOLD, str(path)]
+    child = subprocess.Popen(argv, env=environment, stdout=subprocess.PIPE, text=True)
+    assert child.stdout is not None
+    assert child.stdout.readline() == "held\n"
+    return child
+
+
+def test_a_second_owner_is_told_the_pid_and_what_to_do(tmp_path: Path) -> None:
+    child = _holder(tmp_path / "lock")
+    try:
+        with pytest.raises(DatabaseLockedError, match=f"in use by process {child.pid}") as caught:
+            OwnerLock(tmp_path / "lock")
+        assert f"kill {child.pid}" in caught.value.hint
+    finally:
+        child.kill()
+        child.communicate()
+    OwnerLock(tmp_path / "lock").release()
+
+
+def test_the_same_process_is_told_that_it_is_itself(tmp_path: Path) -> None:
+    lock = OwnerLock(tmp_path / "lock")
+    with pytest.raises(DatabaseLockedError, match="already open in this process"):
+        OwnerLock(tmp_path / "lock")
+    lock.release()
+    lock.release()
+    OwnerLock(tmp_path / "lock").release()
+
+
+@pytest.mark.parametrize("content", ["", "nonsense", "99999999999999999999", "-5", "4194304999\n"])
+def test_what_is_written_in_the_file_proves_nothing(content: str, tmp_path: Path) -> None:
+    (tmp_path / "lock").write_text(content)
+    lock = OwnerLock(tmp_path / "lock")
+    assert (tmp_path / "lock").read_text() == f"{os.getpid()}\n"
+    (tmp_path / "lock").write_text(content)
+    with pytest.raises(DatabaseLockedError, match="in use by another process"):
+        OwnerLock(tmp_path / "lock")
+    lock.release()
+
+
+def test_a_missing_folder_is_a_storage_error(tmp_path: Path) -> None:
+    with pytest.raises(StorageError, match="cannot open"):
+        OwnerLock(tmp_path / "none" / "lock")
