@@ -6,7 +6,7 @@ These are the names every engine offers; ``kbdb.index.api`` describes them.
 from __future__ import annotations
 
 from kbdb.reference.analysis import ANALYSIS_VERSION, tokenise
-from kbdb.reference.bm25f import idf
+from kbdb.reference.bm25f import bm25f_idf as idf
 from kbdb.reference.builder import Builder
 from kbdb.reference.searcher import Searcher
 from kbdb.reference.segment import Segment

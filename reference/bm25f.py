@@ -11,7 +11,7 @@ from kbdb.reference.terms import Frequencies
 Lengths = tuple[int, int, int, int, int]
 
 
-def idf(sections: int, df: int) -> float:
+def bm25f_idf(sections: int, df: int) -> float:
     """The weight of a stem that ``df`` of ``sections`` live entries hold."""
     check_counts(sections, df)
     return math.log(1.0 + (sections - df + 0.5) / (df + 0.5))
@@ -20,6 +20,13 @@ def idf(sections: int, df: int) -> float:
 def bm25f_averages(sections: int, totals: Lengths) -> tuple[float, ...]:
     """The average length of each field over the live entries; 0 when there are none."""
     return tuple(total / sections if sections else 0.0 for total in totals)
+
+
+def bm25f_norm(params: Params, averages: tuple[float, ...], field: int, length: int) -> float:
+    """By what frequencies in a field of this length are divided."""
+    if averages[field] == 0.0:
+        return 1.0
+    return (1.0 - params.b[field]) + params.b[field] * (length / averages[field])
 
 
 def bm25f_saturation(params: Params, averages: tuple[float, ...], lengths: Lengths, frequencies: Frequencies) -> float:
@@ -34,8 +41,5 @@ def bm25f_saturation(params: Params, averages: tuple[float, ...], lengths: Lengt
     x = 0.0
     for field, frequency in enumerate(frequencies):
         if frequency > 0:
-            norm = 1.0
-            if averages[field] != 0.0:
-                norm = (1.0 - params.b[field]) + params.b[field] * (lengths[field] / averages[field])
-            x = x + (params.weights[field] * frequency) / norm
+            x = x + (params.weights[field] * frequency) / bm25f_norm(params, averages, field, lengths[field])
     return x / (params.k1 + x)

@@ -42,26 +42,26 @@ class Builder:
         check_entry(entry)
         for name, text in zip(FIELDS, entry.fields, strict=True):
             utf8(text, f"the text of {name}")
-        self._insert(
-            Record(
-                entry.kbid,
-                entry.stored,
-                entry.listed,
-                list(entry.filters),
-                list(entry.references),
-                tuple(tokenise(text) for text in entry.fields),
-            )
+        self._check_new(entry.kbid)
+        self._records[entry.kbid] = Record(
+            entry.kbid,
+            entry.stored,
+            entry.listed,
+            list(entry.filters),
+            list(entry.references),
+            tuple(tokenise(text) for text in entry.fields),
         )
 
     def merge(self, segment: Segment, keep: bytes) -> None:
         """Adds the entries of a segment whose bit is set in the bitmap ``keep``."""
         check_bitmap(keep, segment.sections, "keep")
         records, stems = merge_entries(segment, keep)
-        for word, stem in stems.items():
-            if self._stems.setdefault(word, stem) != stem:
-                raise corrupt(segment.terms.path, 0, f"the word {word!r} has another stem than in an earlier segment")
         for record in records:
-            self._insert(record)
+            self._check_new(record.kbid)
+        if any(self._stems.get(word, stem) != stem for word, stem in stems.items()):
+            raise corrupt(segment.terms.path, 0, "a word has another stem than in a segment merged before")
+        self._stems.update(stems)
+        self._records.update((record.kbid, record) for record in records)
 
     def remove(self, kbid: bytes) -> None:
         """Notes that a section of an older segment exists no more."""
@@ -94,15 +94,16 @@ class Builder:
             references=container_write(REFERENCES, *header, keyed_write(references)),
         )
 
-    def _insert(self, record: Record) -> None:
-        if record.kbid in self._records:
-            raise InvalidArgumentError(f"the entry {record.kbid.hex()} was added before")
-        self._records[record.kbid] = record
+    def _check_new(self, kbid: bytes) -> None:
+        if kbid in self._records:
+            raise InvalidArgumentError(f"the entry {kbid.hex()} was added before")
 
     def _add_stems(self, records: list[Record], stem: Stem) -> None:
         words = [word for word in _words(records) if word not in self._stems]
         stems = stem(words)
         check_stems(words, stems)
+        for item in stems:
+            utf8(item, "a stem")
         self._stems.update(zip(words, stems, strict=True))
 
 

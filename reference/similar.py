@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from kbdb.reference.container import container_place
 from kbdb.reference.corpus import RECORD, RECORDS, corpus_entry
@@ -11,10 +12,22 @@ from kbdb.reference.segment import Segment
 from kbdb.reference.terms import postings_read, terms_find
 from kbdb.reference.varint import corrupt
 
+if TYPE_CHECKING:
+    from kbdb.reference.searcher import Searcher
 
-def similar_entries(segment: Segment, live: set[int], stems: Sequence[str]) -> list[tuple[int, float]]:
-    """The live entries that share a stem with ``stems``, each with the Jaccard index of the two sets."""
+
+def similar(searcher: Searcher, stems: Sequence[str]) -> list[tuple[int, int, float]]:
+    """The live entries that share a stem with ``stems``: segment, entry, Jaccard index of the two sets of stems."""
     wanted = set(stems)
+    found = []
+    for number, (segment, live) in enumerate(zip(searcher.segments, searcher.live, strict=True)):
+        shared = _shared(segment, live, wanted)
+        found += [(number, entry, _jaccard(segment, entry, count, len(wanted))) for entry, count in shared.items()]
+    return found
+
+
+def _shared(segment: Segment, live: set[int], wanted: set[str]) -> dict[int, int]:
+    """For each live entry, how many of the stems it holds in title or body."""
     shared: dict[int, int] = defaultdict(int)
     for stem in wanted:
         record = terms_find(segment.terms, stem)
@@ -22,7 +35,7 @@ def similar_entries(segment: Segment, live: set[int], stems: Sequence[str]) -> l
             for entry, frequencies in postings_read(segment.terms, record):
                 if entry in live and (frequencies[0] or frequencies[1]):
                     shared[entry] += 1
-    return [(entry, _jaccard(segment, entry, count, len(wanted))) for entry, count in shared.items()]
+    return shared
 
 
 def _jaccard(segment: Segment, entry: int, shared: int, wanted: int) -> float:

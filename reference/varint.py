@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kbdb.errors import CorruptError, InvalidArgumentError
+from kbdb.errors import CorruptError, TooLargeError
 
 LIMIT = 1 << 32
 """A varint is below this."""
@@ -31,9 +31,11 @@ def corrupt(path: str, offset: int, what: str) -> CorruptError:
 
 
 def varint_encode(value: int) -> bytes:
-    """The bytes of one varint; InvalidArgumentError when it does not fit 32 bits."""
+    """The bytes of one varint; TooLargeError when it does not fit 32 bits."""
     if not 0 <= value < LIMIT:
-        raise InvalidArgumentError(f"{value} does not fit the 32 bits of an index number", "split the text")
+        raise TooLargeError(
+            "a text does not fit the 32 bits of an index number", "split the text into smaller sections"
+        )
     out = bytearray()
     while value >= 0x80:
         out.append(value & 0x7F | 0x80)

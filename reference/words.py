@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from kbdb.reference.container import container_place
 from kbdb.reference.positions import positions_read
@@ -19,29 +20,30 @@ from kbdb.reference.terms import (
 )
 from kbdb.reference.varint import corrupt
 
+if TYPE_CHECKING:
+    from kbdb.reference.searcher import Searcher
 
-def words_df(segments: Sequence[Segment], live: Sequence[set[int]], word: str) -> int:
+
+def words_df(searcher: Searcher, word: str) -> int:
     """How many live entries hold a surface word, in any field."""
     total = 0
-    for segment, entries in zip(segments, live, strict=True):
+    for segment, live in zip(searcher.segments, searcher.live, strict=True):
         record = terms_find_word(segment.terms, word)
         if record is not None:
-            total += _of_form(segment, _form_counts(segment, entries, record.stem), record)
+            total += _of_form(segment, _form_counts(segment, live, record.stem), record)
     return total
 
 
-def words_where(
-    segments: Sequence[Segment], live: Sequence[set[int]], accepts: Callable[[str], bool]
-) -> dict[str, int]:
+def words_find(searcher: Searcher, accepts: Callable[[str], bool]) -> dict[str, int]:
     """The surface words of live entries that ``accepts`` takes, each with the number of live entries that hold it."""
     found: dict[str, int] = defaultdict(int)
-    for segment, entries in zip(segments, live, strict=True):
+    for segment, live in zip(searcher.segments, searcher.live, strict=True):
         counts: dict[int, list[int]] = {}
         for number, word in enumerate(terms_words(segment.terms)):
             if accepts(word):
                 record = terms_word(segment.terms, number)
                 if record.stem not in counts:
-                    counts[record.stem] = _form_counts(segment, entries, record.stem)
+                    counts[record.stem] = _form_counts(segment, live, record.stem)
                 found[word] += _of_form(segment, counts[record.stem], record)
     return {word: df for word, df in found.items() if df}
 
@@ -63,17 +65,3 @@ def _of_form(segment: Segment, counts: list[int], record: WordRecord) -> int:
         place = container_place(segment.terms, WORD_RECORDS, 0)
         raise corrupt(segment.terms.path, place, f"form {record.form} of a stem that has {len(counts)}")
     return counts[record.form]
-
-
-def words_distance(left: str, right: str) -> int:
-    """Optimal string alignment distance: code points inserted, deleted, replaced, or swapped with their neighbour."""
-    rows = [list(range(len(right) + 1))]
-    for i in range(1, len(left) + 1):
-        row = [i]
-        for j in range(1, len(right) + 1):
-            best = min(rows[i - 1][j] + 1, row[j - 1] + 1, rows[i - 1][j - 1] + (left[i - 1] != right[j - 1]))
-            if i > 1 and j > 1 and left[i - 1] == right[j - 2] and left[i - 2] == right[j - 1]:
-                best = min(best, rows[i - 2][j - 2] + 1)
-            row.append(best)
-        rows.append(row)
-    return rows[-1][-1]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbdb.errors import CorruptError, InvalidArgumentError
+from kbdb.errors import CorruptError, TooLargeError
 from kbdb.reference.varint import Span, varint_decode, varint_encode
 
 
@@ -41,7 +41,7 @@ def test_damage_names_file_and_offset(data: bytes, offset: int) -> None:
 
 @pytest.mark.parametrize("value", [-1, 2**32])
 def test_what_does_not_fit_is_refused(value: int) -> None:
-    with pytest.raises(InvalidArgumentError):
+    with pytest.raises(TooLargeError):
         varint_encode(value)
 
 

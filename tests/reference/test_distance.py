@@ -2,7 +2,7 @@
 
 import pytest
 
-from kbdb.reference.words import words_distance
+from kbdb.reference.distance import distance_to
 
 
 @pytest.mark.parametrize(
@@ -20,4 +20,4 @@ from kbdb.reference.words import words_distance
     ],
 )
 def test_distance(left: str, right: str, distance: int) -> None:
-    assert distance == words_distance(left, right) == words_distance(right, left)
+    assert distance == distance_to(left, right) == distance_to(right, left)
