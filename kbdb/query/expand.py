@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Container, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from kbdb.plan import Alternative
@@ -46,17 +46,35 @@ class Vocabulary(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Lexicon:
-    """All that resolving a word needs to know: the store's words, the analysis, and the lists."""
+    """All that resolving a word needs to know: the store's words, the analysis, and the lists; for one query.
+
+    Stems and frequencies are asked for many times over while a query is resolved, so answers are kept.
+    """
 
     searcher: Vocabulary
     tokenise: Tokenise
     stem: Callable[[list[str]], list[str]]
     stop_words: Container[str]
     synonyms: Synonyms
+    _stems: dict[str, str] = field(default_factory=dict)
+    _frequencies: dict[str, int] = field(default_factory=dict)
 
     def stem_of(self, word: str) -> str:
         """The stem of one surface word."""
-        return self.stem([word])[0]
+        if word not in self._stems:
+            self._stems[word] = self.stem([word])[0]
+        return self._stems[word]
+
+    def learn_stems(self, words: Iterable[str]) -> None:
+        """Looks up the stems of many words at once."""
+        listed = sorted(set(words))
+        self._stems.update(zip(listed, self.stem(listed), strict=True))
+
+    def df(self, stem: str) -> int:
+        """How many live sections hold a stem."""
+        if stem not in self._frequencies:
+            self._frequencies[stem] = self.searcher.df(stem)
+        return self._frequencies[stem]
 
     def phrase(self, words: Iterable[Word]) -> tuple[str, ...]:
         """The stems of the words' parts, which stand at consecutive positions."""
@@ -64,7 +82,7 @@ class Lexicon:
 
     def knows(self, stems: Iterable[str]) -> bool:
         """Whether each stem is in some live section."""
-        return all(self.searcher.df(stem) for stem in stems)
+        return all(self.df(stem) for stem in stems)
 
 
 @dataclass(frozen=True, slots=True)

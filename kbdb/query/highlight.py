@@ -8,23 +8,23 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from functools import lru_cache
 from itertools import pairwise
+from typing import NamedTuple
 
-from kbdb.normalise import fold, normalise
+from kbdb.query.folding import FoldedText, fold_text
 from kbdb.query.resolve import Resolved
-from kbdb.query.words import Tokenise, is_unspaced
+from kbdb.query.words import Tokenise, is_alone, is_unspaced
 
-_HALFWIDTH_VOICING = "\uff9e\uff9f"
-"""Marks that are letters: they only become marks by NFKC, and then join the kana before them."""
+_UNSPACED = re.compile(
+    "[\u0e01-\u0e30\u0e32\u0e33\u0e40-\u0e46\u0e81-\u0eb0\u0eb2\u0eb3\u0ec0-\u0ec6\u1000-\u102a\u1780-\u17b3"
+    "\u3005-\u3007\u3041-\u3096\u30a1-\u30fa\u30fc-\u30ff\u3400-\u9fff\uac00-\ud7a3\uff66-\uff9d\U00020000-\U0003134a]+"
+)
+"""Letters of scripts without spaces, or nearly all: they are looked for as they are, and analysis need not see them."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Span:
+class Span(NamedTuple):
     """A place where a clause of the plan matches: ``text[start:end]``."""
 
     start: int
@@ -32,8 +32,7 @@ class Span:
     clause: int
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class _Found:
+class _Found(NamedTuple):
     """A word of the text whose stem is wanted; ``part`` is false for an identifier, whose parts are found as well."""
 
     start: int
@@ -70,37 +69,42 @@ class Matcher:
                     self._single[alternative.stems[0]].append(number)
                 else:
                     self._phrases.append((alternative.stems, number))
-        self._wanted = self._single.keys() | {stem for stems, _ in self._phrases for stem in stems}
+        wanted = self._single.keys() | {stem for stems, _ in self._phrases for stem in stems}
+        self._pairs = sorted(stem for stem in wanted if is_unspaced(stem))
+        self._wanted = wanted.difference(self._pairs)
         self._stems: dict[str, str | None] = {}
         self._chunks: dict[str, list[tuple[int, int, str, bool]]] = {}
 
     def spans(self, text: str) -> list[Span]:
         """All places where a clause matches in a text, by start, end, clause. They may overlap."""
-        folded, offsets = fold_with_offsets(text)
-        found = self._found(text, folded, offsets)
+        folded = fold_text(text)
+        found = self._found(text, folded)
+        for pair in self._pairs:
+            found += [_Found(start, start + len(pair), pair, True) for start in _pair_places(pair, folded.text)]
+        found.sort()
         spans = {Span(one.start, one.end, clause) for one in found for clause in self._single.get(one.stem, ())}
         parts = [one for one in found if one.part]
         for stems, clause in self._phrases:
-            spans.update(Span(start, end, clause) for start, end in _phrases(parts, stems, folded))
+            spans.update(Span(start, end, clause) for start, end in _phrases(parts, stems, folded.text))
         for character, clause in self._characters:
-            spans.update(Span(one.start(), one.end(), clause) for one in re.finditer(re.escape(character), folded))
-        return sorted(spans) if offsets is None else sorted({_original(span, offsets) for span in spans})
+            spans.update(Span(one.start(), one.end(), clause) for one in re.finditer(re.escape(character), folded.text))
+        return sorted({Span(folded.offset(one.start), folded.offset(one.end), one.clause) for one in spans})
 
-    def _found(self, text: str, folded: str, offsets: list[int] | None) -> list[_Found]:
-        """Where wanted words stand in the folded text, in order."""
-        wanted = self._wanted_words(text)
-        if not wanted:
+    def _found(self, text: str, folded: FoldedText) -> list[_Found]:
+        """Where wanted words of scripts with spaces stand in the folded text."""
+        text = text if text.isascii() else _UNSPACED.sub(_blank, text)
+        words = self._wanted_words(text)
+        if not words:
             return []
-        pattern = re.compile("|".join(map(re.escape, sorted(wanted, key=len, reverse=True))))
+        pattern = re.compile("|".join(map(re.escape, sorted(words, key=len, reverse=True))))
         found: list[_Found] = []
         position = 0
-        while candidate := pattern.search(folded, position):
-            start, end = _chunk_around(text, candidate.start() if offsets is None else offsets[candidate.start()])
-            chunk = text[start:end]
-            if offsets is not None:
-                start, end = bisect_left(offsets, start), bisect_left(offsets, end)
+        while candidate := pattern.search(folded.text, position):
+            first, last = _chunk_around(text, folded.offset(candidate.start()))
+            start, end = folded.position(first), folded.position(last)
+            chunk = text[first:last]
             if chunk not in self._chunks:
-                self._chunks[chunk] = self._aligned(chunk, folded[start:end])
+                self._chunks[chunk] = self._aligned(chunk, folded.text[start:end])
             for left, right, stem, part in self._chunks[chunk]:
                 found.append(_Found(start + left, start + right, stem, part))
             position = max(end, candidate.end())
@@ -117,7 +121,7 @@ class Matcher:
         return [word for word in words if self._stems[word] is not None]
 
     def _aligned(self, chunk: str, folded: str) -> list[tuple[int, int, str, bool]]:
-        """Where the wanted words of a run without spaces stand in its folded form: (start, end, stem, part)."""
+        """Where the wanted words of a piece of the text stand in its folded form: (start, end, stem, part)."""
         tokens = self._tokenise(chunk)
         aligned = []
         cursor = 0
@@ -128,7 +132,7 @@ class Matcher:
             end = start + len(word)
             part = number + 1 == len(tokens) or tokens[number + 1][0] != position
             if part:
-                cursor = start + 1 if is_unspaced(word) and len(word) > 1 else end
+                cursor = end
             stem = self._stems.get(word)
             if stem is not None:
                 aligned.append((start, end, stem, part))
@@ -136,13 +140,30 @@ class Matcher:
 
 
 def _chunk_around(text: str, position: int) -> tuple[int, int]:
-    """The run without spaces that holds a position."""
-    start = position
-    while start > 0 and not text[start - 1].isspace():
-        start -= 1
-    while position < len(text) and not text[position].isspace():
-        position += 1
-    return start, position
+    """The piece between spaces and line ends that holds a position; no word goes past its ends."""
+    start = max(text.rfind(" ", 0, position), text.rfind("\n", 0, position)) + 1
+    space, line = text.find(" ", position), text.find("\n", position)
+    return start, min(space if space >= 0 else len(text), line if line >= 0 else len(text))
+
+
+def _blank(run: re.Match[str]) -> str:
+    return " " * len(run[0])
+
+
+def _pair_places(pair: str, folded: str) -> Iterable[int]:
+    """Where a pair of characters of a script without spaces stands, or one that has no neighbour to pair with."""
+    alone = is_alone(pair)
+    for found in re.finditer(f"(?={re.escape(pair)})", folded):
+        start = found.start()
+        before, after = folded[start - 1 : start], folded[start + len(pair) : start + len(pair) + 1]
+        marked = after != "" and unicodedata.category(after)[0] == "M"
+        paired = alone and ((before and _is_in_run(before)) or (after and is_unspaced(after)))
+        if not (marked or paired):
+            yield start
+
+
+def _is_in_run(char: str) -> bool:
+    return is_unspaced(char) or unicodedata.category(char)[0] == "M"
 
 
 def _phrases(parts: list[_Found], stems: tuple[str, ...], folded: str) -> Iterable[tuple[int, int]]:
@@ -153,42 +174,3 @@ def _phrases(parts: list[_Found], stems: tuple[str, ...], folded: str) -> Iterab
             not any(map(str.isalnum, folded[left.end : right.start])) for left, right in pairwise(row)
         ):
             yield row[0].start, row[-1].end
-
-
-def _original(span: Span, offsets: list[int]) -> Span:
-    return Span(offsets[span.start], offsets[span.end], span.clause)
-
-
-def fold_with_offsets(text: str) -> tuple[str, list[int] | None]:
-    """A folded copy of a text in which surface words are found, and where its characters come from.
-
-    Returns:
-        The copy, and for each of its characters (and its end) the offset in the text; None when these are the same.
-    """
-    if text.isascii():
-        return text.lower(), None
-    if unicodedata.is_normalized("NFC", text) and not any(mark in text for mark in _HALFWIDTH_VOICING):
-        distinct = {char: _fold(char) for char in set(text)}
-        folded = "".join([distinct[char] for char in text])
-        if all(len(form) == 1 for form in distinct.values()):
-            return folded, None
-        pieces: Iterable[str] = text
-    else:
-        import regex
-
-        pieces = regex.findall(r"\X", text)
-    forms = []
-    offsets = []
-    offset = 0
-    for piece in pieces:
-        form = _fold(piece)
-        forms.append(form)
-        offsets += [offset] * len(form)
-        offset += len(piece)
-    offsets.append(len(text))
-    return "".join(forms), offsets
-
-
-@lru_cache(maxsize=8192)
-def _fold(piece: str) -> str:
-    return fold(normalise(piece))

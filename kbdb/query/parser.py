@@ -7,6 +7,7 @@ Free text is never an error. What looks like syntax and is not (a lone ``-``, an
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -15,6 +16,9 @@ MAX_CHARACTERS = 10_000
 
 MAX_TERMS = 512
 """Words and phrases are read up to this number; a plan keeps 64 of them."""
+
+PROSE_WORDS = 24
+"""A query with more free words than this is a passage that somebody pasted: its quotes and hyphens are no syntax."""
 
 TITLE = 0
 """Index of the title in ``kbdb.plan.FIELDS``."""
@@ -97,7 +101,17 @@ def parse_query(text: str) -> ParsedQuery:
         elif item is not None:
             filters.append(item)
         position = _skip(text, position)
+    if sum(term.kind == "text" for term in terms) > PROSE_WORDS:
+        terms = [plain for term in terms for plain in _as_prose(term)]
     return ParsedQuery(tuple(terms), tuple(filters), tuple(warnings))
+
+
+def _as_prose(term: Term) -> Iterator[Term]:
+    """The words of a quote or after a hyphen, neither required nor excluded; ``title:`` keeps its meaning."""
+    if term.title or (term.kind != "phrase" and not term.excluded):
+        yield term
+    else:
+        yield from (Term(chunk) for chunk in _CHUNK.findall(term.text))
 
 
 def _skip(text: str, position: int) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Container, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from kbdb.plan import MAX_CLAUSES, Alternative, Clause, Plan
@@ -28,6 +28,9 @@ from kbdb.query.synonyms import Synonyms
 from kbdb.query.words import Tokenise, Word, is_single, words_of
 
 Kind = Literal["should", "must", "must_not"]
+
+UNKNOWN_SHOWN = 8
+"""A warning names so many unknown words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,7 @@ class QueryWord:
     """One word, phrase or prefix of the query that can match.
 
     Attributes:
-        text: its surface form; of a phrase as typed.
+        text: its surface form; of a phrase the surface forms of its words.
         whole: the clause that stands for all of it beside its parts, or None.
         parts: the clauses that together make it up, at least one; those that the plan had no room for are left out.
     """
@@ -122,6 +125,7 @@ def resolve(
     """
     lexicon = Lexicon(searcher, tokenise, stem, stop_words, synonyms)
     analysed = [(term, words_of(term.text, tokenise)) for term in parsed.terms]
+    lexicon.learn_stems(surface for _, words in analysed for word in words for surface in (word.text, *word.parts))
     planner = _Planner(lexicon, _known_stems(analysed, lexicon))
     drop_stop_words = any(_is_informative(term, words, stop_words) for term, words in analysed)
     for term, words in analysed:
@@ -134,14 +138,14 @@ def resolve(
 
 def _known_stems(analysed: Iterable[tuple[Term, list[Word]]], lexicon: Lexicon) -> frozenset[str]:
     """The stems of the query's plain words that the store knows; expansions do not repeat them."""
-    plain = [
-        word.text
+    stems = {
+        lexicon.stem_of(word.text)
         for term, words in analysed
         if term.kind == "text" and not (term.title or term.excluded)
         for word in words
         if word.kind == "plain"
-    ]
-    return frozenset(stem for stem in lexicon.stem(sorted(set(plain))) if lexicon.knows((stem,)))
+    }
+    return frozenset(stem for stem in stems if lexicon.knows((stem,)))
 
 
 def _is_informative(term: Term, words: list[Word], stop_words: Container[str]) -> bool:
@@ -182,8 +186,10 @@ class _Planner:
         self._lexicon = lexicon
         self._known = known
         self._drafts: list[tuple[Clause, ClauseNote]] = []
+        self._times: list[int] = []
         self._places: dict[tuple[tuple[Alternative, ...], Kind, int | None], int] = {}
         self._words: dict[tuple[int | None, tuple[int, ...]], str] = {}
+        self._unknown: dict[str, None] = {}
         self._warnings: dict[str, None] = {}
 
     def add_term(self, term: Term, words: list[Word]) -> None:
@@ -201,7 +207,7 @@ class _Planner:
 
     def finish(self, filters: Filters, warnings: tuple[str, ...]) -> Resolved:
         """The plan of all that was added; of more than ``MAX_CLAUSES`` clauses the most informative are kept."""
-        order = sorted(range(len(self._drafts)), key=lambda number: _rank(*self._drafts[number]))
+        order = sorted(range(len(self._drafts)), key=self._rank)
         kept = sorted(order[:MAX_CLAUSES])
         if len(order) > len(kept):
             self._warn(f"the query has {len(order)} different terms; only the {len(kept)} most telling were searched")
@@ -211,11 +217,11 @@ class _Planner:
             for (whole, parts), text in self._words.items()
         ]
         return Resolved(
-            Plan(tuple(self._drafts[number][0] for number in kept)),
+            Plan(tuple(_repeated(self._drafts[number][0], self._times[number]) for number in kept)),
             tuple(self._drafts[number][1] for number in kept),
             tuple(word for word in words if word.parts),
             filters,
-            warnings + tuple(self._warnings),
+            (*warnings, *self._warnings, *_unknown_note(list(self._unknown))),
         )
 
     def _should(self, word: Word, *, alone: bool) -> None:
@@ -236,25 +242,31 @@ class _Planner:
             expansion = find_synonyms(text, self._lexicon) or find_near(text, self._lexicon)
             if expansion is not None:
                 return self._expanded(text, expansion, kind, field)
-            self._warn(f"'{text}': no section has it")
+            self._unknown[text] = None
         return self._direct(text, stems, kind, field, text)
 
     def _identifier(self, word: Word) -> None:
-        """The whole, what lies inside it, and each part; parts that are stop words only matter to the whole."""
-        known = self._lexicon.knows((self._lexicon.stem_of(word.text),))
-        whole = self._surface(word.text) if known else self._synonyms(word.text)
+        """The whole, what lies inside it, and each part; parts that are stop words only matter to the whole.
+
+        A whole that the store does not know may have synonyms (``e-mail``), unless it knows all parts.
+        """
+        whole = None
+        if self._knows(word.text):
+            whole = self._surface(word.text)
+        elif not all(self._knows(part) for part in word.parts):
+            whole = self._synonyms(word.text)
         for inner in word.inner:
             self._surface(inner)
         parts = [self._part(part) for part in word.parts if part not in self._lexicon.stop_words]
         if not parts:
             parts = [whole] if whole is not None else [self._surface(part) for part in word.parts]
         if whole is None and not any(self._is_known(part) for part in parts):
-            self._warn(f"'{word.text}': no section has it, nor a part of it")
+            self._unknown[word.text] = None
         self._count(word.text, *parts, whole=whole)
 
     def _part(self, text: str) -> int:
         """A clause for a part of an identifier: itself, or synonyms when the store does not know it."""
-        if not self._lexicon.knows((self._lexicon.stem_of(text),)):
+        if not self._knows(text):
             synonyms = self._synonyms(text)
             if synonyms is not None:
                 return synonyms
@@ -262,10 +274,11 @@ class _Planner:
 
     def _run(self, word: Word) -> None:
         """One clause a pair of characters; a run of which the store lacks a pair may be a word with synonyms."""
+        known = [self._knows(part) for part in word.parts]
         parts = [self._surface(part) for part in word.parts]
-        whole = None if all(self._is_known(part) for part in parts) else self._synonyms(word.text)
-        if whole is None and not any(self._is_known(part) for part in parts):
-            self._warn(f"'{word.text}': no section has it")
+        whole = None if all(known) else self._synonyms(word.text)
+        if whole is None and not any(known):
+            self._unknown[word.text] = None
         self._count(word.text, *parts, whole=whole)
 
     def _synonyms(self, text: str) -> int | None:
@@ -274,6 +287,9 @@ class _Planner:
 
     def _surface(self, text: str) -> int:
         return self._direct(text, (self._lexicon.stem_of(text),), "should", None, text)
+
+    def _knows(self, text: str) -> bool:
+        return self._lexicon.knows((self._lexicon.stem_of(text),))
 
     def _is_known(self, number: int) -> bool:
         return self._lexicon.knows(self._drafts[number][0].alternatives[0].stems)
@@ -287,13 +303,13 @@ class _Planner:
     def _completed(self, text: str, expansion: Expansion | None, kind: Kind, field: int | None, part: str) -> None:
         if expansion is None:
             if kind != "must_not":
-                self._warn(f"'{text}': no section has it")
+                self._unknown[text] = None
             # No word holds a "*", so this clause matches nothing and yet keeps the plan from matching everything.
             self._count(text, self._direct(text, (f"{text.rstrip('*')}*",), kind, field, text), kind=kind)
             return
         if expansion.capped:
             self._warn(f"'{text}' stands for more than {COMPLETION_LIMIT} words; the most frequent were searched")
-        df = max(self._lexicon.searcher.df(stem) for one in expansion.alternatives for stem in one.stems)
+        df = max(self._lexicon.df(stem) for one in expansion.alternatives for stem in one.stems)
         idf = self._idf(df)
         note = ClauseNote("direct", idf, idf, expansion.found, part)
         self._count(text, self._add(Clause(text, expansion.alternatives, kind, field), note), kind=kind)
@@ -314,7 +330,8 @@ class _Planner:
             stems = self._lexicon.phrase(words)
             if not self._lexicon.knows(stems):
                 self._warn(f"'{term.text}': no section has all of its words")
-            self._count(term.text, self._direct(term.text, stems, "must", field, _text_of(words)))
+            text = _text_of(words)
+            self._count(text, self._direct(term.text, stems, "must", field, text))
 
     def _exclude(self, term: Term, words: list[Word], prefix: bool) -> None:
         field = TITLE if term.title else None
@@ -325,12 +342,15 @@ class _Planner:
         else:
             self._direct(term.text, self._lexicon.phrase(words), "must_not", field, _text_of(words))
 
-    def _direct(self, label: str, stems: tuple[str, ...], kind: Kind, field: int | None, found: str) -> int:
+    def _direct(
+        self, label: str, stems: tuple[str, ...], kind: Kind, field: int | None, found: str, times: int = 1
+    ) -> int:
         """A clause for stems as they are: one, or several that must stand in a row."""
         idf = 0.0
         for stem in stems:
-            idf = idf + self._idf(self._lexicon.searcher.df(stem))
-        return self._add(Clause(label, (Alternative(stems),), kind, field), ClauseNote("direct", idf, idf, (found,)))
+            idf = idf + self._idf(self._lexicon.df(stem))
+        clause = Clause(label, (Alternative(stems),), kind, field)
+        return self._add(clause, ClauseNote("direct", idf, idf, (found,)), times)
 
     def _expanded(self, label: str, expansion: Expansion, kind: Kind, field: int | None) -> int:
         """A clause for what stands for a word, less what the query says itself."""
@@ -340,24 +360,34 @@ class _Planner:
             fresh = [choice for choice in choices if choice[0].stems[0] not in self._known or len(choice[0].stems) > 1]
             if not fresh:
                 alternative, found = choices[0]
-                return self._direct(found, alternative.stems, kind, field, found)
+                return self._direct(found, alternative.stems, kind, field, found, times=0)
             choices = fresh
         idf = self._idf(0)
         note = ClauseNote(expansion.origin, idf, choices[0][0].weight * idf, tuple(found for _, found in choices))
         return self._add(Clause(label, tuple(alternative for alternative, _ in choices), kind, field), note)
 
-    def _add(self, clause: Clause, note: ClauseNote) -> int:
-        """The clause's number; one that searches the same is not added again."""
+    def _add(self, clause: Clause, note: ClauseNote, times: int = 1) -> int:
+        """The clause's number; one that searches the same is not added again but said ``times`` more."""
         key = (clause.alternatives, clause.kind, clause.field)
-        if key not in self._places:
-            self._places[key] = len(self._drafts)
+        number = self._places.setdefault(key, len(self._drafts))
+        if number == len(self._drafts):
             self._drafts.append((clause, note))
-        return self._places[key]
+            self._times.append(0)
+        self._times[number] += times
+        return number
 
     def _count(self, text: str, *parts: int, whole: int | None = None, kind: Kind = "should") -> None:
         """Counts a word for ``match``; a second one of the same clauses is the same word."""
         if kind != "must_not":
             self._words.setdefault((whole, parts), text)
+
+    def _rank(self, number: int) -> tuple[int, float]:
+        """Sorts what a plan must keep before what it may drop: required, excluded, what tells most, the unknown."""
+        clause, note = self._drafts[number]
+        place = {"must": 0, "must_not": 1, "should": 2}[clause.kind]
+        if clause.kind == "should" and note.origin == "direct" and not self._is_known(number):
+            place = 3
+        return place, -note.value * self._times[number]
 
     def _warn(self, warning: str) -> None:
         self._warnings[warning] = None
@@ -367,15 +397,27 @@ class _Planner:
         return math.log(1.0 + (self._lexicon.searcher.sections - df + 0.5) / (df + 0.5))
 
 
-def _rank(clause: Clause, note: ClauseNote) -> tuple[int, float]:
-    """Sorts what a plan must keep before what it may drop: required, excluded, then by what it tells."""
-    return {"must": 0, "must_not": 1, "should": 2}[clause.kind], -note.value
+def _repeated(clause: Clause, times: int) -> Clause:
+    """A word said several times weighs as much more; what is required does not."""
+    if clause.kind != "should" or times < 2:
+        return clause
+    alternatives = tuple(replace(one, weight=one.weight * times) for one in clause.alternatives)
+    return replace(clause, alternatives=alternatives)
 
 
 def _expansion_note(text: str, expansion: Expansion) -> str:
     searched = ", ".join(f"'{found}'" for found in expansion.found)
     how = "synonym" if expansion.origin == "synonym" else "near spelling"
     return f"'{text}': no section has it; searched {searched} ({how}{'s' if len(expansion.found) > 1 else ''})"
+
+
+def _unknown_note(words: list[str]) -> list[str]:
+    if not words:
+        return []
+    if len(words) == 1:
+        return [f"'{words[0]}': no section has it"]
+    more = f" and {len(words) - UNKNOWN_SHOWN} more" if len(words) > UNKNOWN_SHOWN else ""
+    return [", ".join(f"'{word}'" for word in words[:UNKNOWN_SHOWN]) + f"{more}: no section has them"]
 
 
 def _text_of(words: list[Word]) -> str:

@@ -61,7 +61,8 @@ def make_snippet(
     first, last = _widen(text, first, last, start, width)
     intervals = _intervals(text, spans, first, last)
     passage = _render(text, first, last, intervals, marks)
-    before = ELLIPSIS if text[start:first].strip() else ""
+    left_out = text[start:first].lstrip()
+    before = ELLIPSIS if left_out and not _OPENING_NOISE.fullmatch(left_out) else ""
     after = ELLIPSIS if text[last:].strip() else ""
     return Snippet(f"{before}{passage}{after}", first, last, line_of(text, telling if core else first))
 
@@ -105,11 +106,14 @@ def _best(spans: Sequence[Span], values: Sequence[float], width: int) -> tuple[i
 def _widen(text: str, first: int, last: int, lowest: int, width: int) -> tuple[int, int]:
     """Grows a window to about ``width`` characters, to where sentences, lines, words or at least graphemes end."""
     room = max(0, width - (last - first))
-    start = _start(text, first, max(lowest, first - room), max(lowest, first - room // 3))
+    near = max(lowest, first - room // 3)
+    starts = _sentences(text, max(lowest, first - room), first, lowest)
+    start = starts[-1] if starts else _word_start(text, near, first)
     end = _end(text, last, min(len(text), max(last, start + width)))
     if end == len(text) and end - start < width:
-        earliest = min(start, max(lowest, end - width))
-        start = _start(text, start, earliest, earliest)
+        earliest = max(lowest, end - width)
+        starts = _sentences(text, earliest, start, lowest)
+        start = starts[0] if starts else _word_start(text, earliest, start)
     start = _cut(text, start, lowest, first, later=True)
     end = _cut(text, end, last, len(text), later=False)
     noise = _OPENING_NOISE.match(text, start, max(start, first))
@@ -122,17 +126,18 @@ def _widen(text: str, first: int, last: int, lowest: int, width: int) -> tuple[i
     return boundaries_around(text, start)[0], boundaries_around(text, end)[1]
 
 
-def _start(text: str, first: int, lowest: int, near: int) -> int:
-    """The best place to begin from ``lowest`` to ``first``: the last sentence, else the first word from ``near`` on."""
-    if not text[lowest:first].strip():
+def _sentences(text: str, lowest: int, highest: int, first: int) -> list[int]:
+    """Where sentences and lines begin from ``lowest`` to ``highest``; the text's own beginning is at ``first``."""
+    starts = [found.end() for found in _SENTENCE_END.finditer(text, lowest, highest)]
+    return [first, *starts] if lowest == first else starts
+
+
+def _word_start(text: str, lowest: int, highest: int) -> int:
+    """Where the first word begins from ``lowest`` to ``highest``; ``lowest`` when none does."""
+    if lowest == 0 or text[lowest - 1].isspace():
         return lowest
-    sentences = [found.end() for found in _SENTENCE_END.finditer(text, lowest, first)]
-    if sentences:
-        return sentences[-1]
-    if near == 0 or text[near - 1].isspace():
-        return near
-    space = _SPACE.search(text, near, first)
-    return space.end() if space else near
+    space = _SPACE.search(text, lowest, highest)
+    return space.end() if space else lowest
 
 
 def _end(text: str, last: int, highest: int) -> int:

@@ -107,7 +107,9 @@ def parse_synonyms(data: bytes, where: str) -> SynonymList:
         line = data[: error.start].count(b"\n") + 1
         raise ConfigError(f"{where}, line {line}: not UTF-8", "save the file as UTF-8") from error
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{where}: {error}", FORMAT_HINT) from error
+        last = text.count("\n") + 1
+        message = str(error).replace("at end of document", f"at line {last}, the end")
+        raise ConfigError(f"{where}: {message}", FORMAT_HINT) from error
     for key in document:
         if key not in ("groups", "words"):
             raise _error(where, text, key, f"unknown key {key!r}; known are groups and words")

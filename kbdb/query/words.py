@@ -112,7 +112,10 @@ def is_unspaced(word: str) -> bool:
 
 
 def is_single(word: Word) -> bool:
-    """Whether the word is one character of a script without spaces (its marks do not count)."""
-    if word.kind != "run" or len(word.parts) > 1:
-        return False
-    return sum(not unicodedata.category(char).startswith("M") for char in word.text) == 1
+    """Whether the word is one character of a script without spaces."""
+    return word.kind == "run" and len(word.parts) == 1 and is_alone(word.text)
+
+
+def is_alone(surface: str) -> bool:
+    """Whether a surface word is one character and its marks."""
+    return sum(unicodedata.category(char)[0] != "M" for char in surface) == 1

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbdb.query.parser import MAX_CHARACTERS, MAX_TERMS, Filter, Term, parse_query
+from kbdb.query.parser import MAX_CHARACTERS, MAX_TERMS, PROSE_WORDS, Filter, Term, parse_query
 
 
 @pytest.mark.parametrize(
@@ -60,9 +60,9 @@ def test_filters(query: str, filters: tuple[Filter, ...]) -> None:
 @pytest.mark.parametrize(
     "query",
     [
-        "-", "--", "--option", "->", "->next", "a-b", "*", "**bold**", "foo*bar", "v1.*", "tag:", "title:", "type::name",
-        "std::vector", "12:30", "https://x.org/a?b=c", "doc://x", "foo:bar", "mytag:x", "tag :x", 'print("x")', 'x"', "AND",
-        "+word", "(tag:x)", "C++", "c#", "'single'", "\u300c\u5f15\u7528\u300d",
+        "-", "--", "--option", "->", "->next", "a-b", "*", "**bold**", "foo*bar", "v1.*", "tag:", "title:",
+        "type::name", "std::vector", "12:30", "https://x.org/a?b=c", "doc://x", "foo:bar", "mytag:x", "tag :x",
+        'print("x")', 'x"', "AND", "+word", "(tag:x)", "C++", "c#", "'single'", "\u300c\u5f15\u7528\u300d",
     ],
 )  # fmt: skip
 def test_what_only_looks_like_syntax_is_text(query: str) -> None:
@@ -85,6 +85,13 @@ def test_empty_quotes_say_nothing() -> None:
 def test_cjk_text_needs_no_spaces() -> None:
     assert (Term("数据库"), Term("索引", "phrase"), Term("查询")) == parse_query('数据库"索引"查询').terms
     assert (Term("数据"), Term("索引"), Term("查询", excluded=True)) == parse_query("数据，索引。-查询").terms
+
+
+def test_in_a_pasted_passage_quotes_and_hyphens_are_no_syntax() -> None:
+    passage = "word " * PROSE_WORDS + 'and "a quote" -then title:this tag:x'
+    parsed = parse_query(passage)
+    assert parsed.terms[PROSE_WORDS:] == (Term("and"), Term("a"), Term("quote"), Term("then"), Term("this", title=True))
+    assert parsed.filters == (Filter("tag", "x"),)
 
 
 def test_a_huge_query_is_read_in_part_and_says_so() -> None:

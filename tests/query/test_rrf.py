@@ -15,10 +15,10 @@ def test_ranks_from_one_are_summed() -> None:
 
 
 def test_the_best_sum_is_first_and_ties_go_by_id() -> None:
-    assert ["b", "a", "z"] == [kbid for kbid, _ in fuse([["b", "z"], ["b", "a"]])]
+    assert [kbid for kbid, _ in fuse([["b", "z"], ["b", "a"]])] == ["b", "a", "z"]
 
 
 def test_lists_are_read_down_to_the_depth() -> None:
-    assert ["a"] == [kbid for kbid, _ in fuse([["a", "b"]], depth=1)]
+    assert [kbid for kbid, _ in fuse([["a", "b"]], depth=1)] == ["a"]
     assert fuse([]) == []
     assert fuse([[], []]) == []

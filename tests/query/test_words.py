@@ -36,7 +36,7 @@ def test_words(text: str, expected: list[Word]) -> None:
 
 
 def test_single_characters_of_scripts_without_spaces() -> None:
-    assert [True, False, False, False] == [is_single(words(text)[0]) for text in ("数", "数据", "x", "a_b")]
+    assert [is_single(words(text)[0]) for text in ("数", "数据", "x", "a_b")] == [True, False, False, False]
     assert is_unspaced("한국")
     assert not is_unspaced("дом")
 

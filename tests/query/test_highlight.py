@@ -1,0 +1,93 @@
+"""Terms found again in the text as it is."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from query_store import Store, make_store
+
+
+@pytest.fixture(scope="module")
+def wide() -> Store:
+    return make_store(
+        [
+            ("a", "running foo_bar straße naïve ﬁne カﾞ データベース 数据库 ไทย ภาษา can't run поиск"),
+            ("b", "e\u0301te\u0301 ｶﾞｲﾄﾞ co\u00adoperate İstanbul"),
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "marked"),
+    [
+        ("run", "She RUNS, running; the rerun.", ["RUNS", "running"]),
+        ("foo", "foo_bar fooBar football", ["foo", "foo"]),
+        ("bar", "rebar fooBar bar.", ["Bar", "bar"]),
+        ("foo_bar", "see foo_bar", ["foo", "bar", "foo_bar"]),
+        ('"foo bar"', "foo, then bar; foo_bar foo bar", ["foo_bar", "foo bar"]),
+        ('"数据库"', "数据 数据库", ["数据库"]),
+        ("数据库", "中数据库数据", ["数据", "据库", "数据"]),
+        ("据", "中数据库", ["据"]),
+        ("strasse", "Die STRAẞE, die Straße", ["STRAẞE", "Straße"]),
+        ("naive", "naive", []),
+        ("naïve", "NAI\u0308VE", ["NAI\u0308VE"]),
+        ("fine", "ﬁne", ["ﬁne"]),
+        ("été", "E\u0301te\u0301 été", ["E\u0301te\u0301", "été"]),
+        ("ガイド", "半角ｶﾞｲﾄﾞ", ["ｶﾞｲ", "ｲﾄﾞ"]),
+        ("cooperate", "co\u00adoperate", ["co\u00adoperate"]),
+        ("can't", "I can\u2019t", ["can\u2019t"]),
+        ("поиск", "ПОИСКА", ["ПОИСКА"]),
+        ("ไทย", "ภาษาไทย", ["ไท", "ทย"]),
+        ("-run", "run", []),
+        ("zzzz", "zzz", []),
+    ],
+)
+def test_spans(wide: Store, query: str, text: str, marked: list[str]) -> None:
+    assert sorted(marked) == sorted(text[span.start : span.end] for span in wide.matcher(query).spans(text))
+
+
+def test_expansions_are_marked(store: Store) -> None:
+    spans = store.matcher("k8s kuberxetes").spans("Kubernetes")
+    assert {(span.start, span.end) for span in spans} == {(0, 10)}
+
+
+TEXT_PIECES = [
+    "ガイド",
+    "ｶﾞｲﾄﾞ",
+    "Running",
+    "fooBar",
+    "foo.bar-run",
+    "数据库",
+    "数",
+    "第数章",
+    "STRASSE",
+    "straße",
+    "été",
+    "E\u0301TE\u0301",
+]
+SEPARATORS = [" ", "\n", "，", "…", ", ", "中", "ﬁ ", "İ ", "\u00ad "]
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.sampled_from(["run foo_bar", '"foo bar" 数', "strasse été naïve", "数据库 ガイド", "can't ไทย поиск"]),
+    st.lists(st.sampled_from([*TEXT_PIECES, *SEPARATORS]) | st.text(max_size=3)),
+)
+def test_spans_lie_in_any_text(wide: Store, query: str, pieces: list[str]) -> None:
+    text = "".join(pieces)
+    for span in wide.matcher(query).spans(text):
+        assert 0 <= span.start <= span.end <= len(text)
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.sampled_from([*TEXT_PIECES, "ไทย", "can\u2019t", "ПОИСКА"]), st.sampled_from(SEPARATORS))))
+def test_a_clause_has_spans_just_where_the_analysis_finds_its_stem(wide: Store, pieces: list[tuple[str, str]]) -> None:
+    text = "".join(piece + separator for piece, separator in pieces)
+    resolved = wide.resolve("run foo_bar 数据库 strasse été ガイド ไทย can't поиск")
+    stems = wide.stems_in(text)
+    expected = {
+        number for number, clause in enumerate(resolved.plan.clauses) if stems & set(clause.alternatives[0].stems)
+    }
+    matcher = wide.matcher("run foo_bar 数据库 strasse été ガイド ไทย can't поиск")
+    assert expected == {span.clause for span in matcher.spans(text)}

@@ -1,0 +1,98 @@
+"""How well hits answer: match, verdict and matched terms, on a real index."""
+
+from __future__ import annotations
+
+import pytest
+from query_store import Store, make_store
+
+
+@pytest.mark.parametrize(
+    ("query", "match"),
+    [
+        ("authentication token", "all"),
+        ("authentication of the tokens", "all"),
+        ("authentication zzzz", "most"),
+        ("token zzzz yyyy", "any"),
+        ("zzzz", "none"),
+        ("k8s", "synonym"),
+        ("kuberxetes", "near"),
+        ("k8s kuberxetes", "near"),
+        ("k8s deploy", "most"),
+        ("rate_limit", "all"),
+        ("foo_bar", "all"),
+        ("foo_zzzz", "most"),
+        ("foo_zzzz_yyyy", "any"),
+        ("数据库索引", "all"),
+        ("数据库龘龘", "most"),
+        ("数据龘龘龘龘", "any"),
+        ("据", "all"),
+        ("conf*", "all"),
+        ('"rate limit"', "all"),
+        ("-token", "all"),
+        ('"token authentication"', "none"),
+    ],
+)
+def test_match(store: Store, query: str, match: str) -> None:
+    assert match == store.match(query)
+
+
+def test_an_identifier_written_another_way_still_matches_all(store: Store) -> None:
+    assert store.match("rateLimit") == "all"
+    assert store.match("foo-bar") == "all"
+
+
+@pytest.mark.parametrize(
+    ("query", "verdict"),
+    [
+        ("authentication token", "answered"),
+        ("zzzz", "unanswered"),
+        ("token zzzz", "weak"),
+        ("token authentication zzzz", "answered"),
+        ("k8s", "answered"),
+        ("kubernetxx", "weak"),
+        ("-token", "answered"),
+    ],
+)
+def test_verdict(store: Store, query: str, verdict: str) -> None:
+    assert verdict == store.verdict(query)
+
+
+def test_a_frequent_word_is_a_weak_answer_to_a_rare_one() -> None:
+    store = make_store([(f"title {n}", "common words") for n in range(20)] + [("rare", "unusual thing")])
+    assert store.verdict("common") == "answered"
+    assert store.verdict("common zzzz") == "weak"
+
+
+def test_without_hits_there_is_neither(store: Store) -> None:
+    assert store.match("zzzz") == "none"
+    assert store.verdict("zzzz") == "unanswered"
+
+
+@pytest.mark.parametrize(
+    ("query", "terms"),
+    [
+        ("Tokens authentication", ("tokens", "authentication")),
+        ("token zzzz", ("token",)),
+        ("k8s", ("kubernetes",)),
+        ("kuberxetes", ("kubernetes",)),
+        ("conf*", ("configuration",)),
+        ("foo_bar", ("foo_bar",)),
+        ("foo_zzzz", ("foo",)),
+        ("数据库", ("数据库",)),
+        ("提高龘性能", ("提高", "性能")),
+        ("据", ("据",)),
+        ('"Rate limit"', ("rate limit",)),
+        ("-token kubernetes", ("kubernetes",)),
+    ],
+)
+def test_matched_terms(store: Store, query: str, terms: tuple[str, ...]) -> None:
+    assert terms == store.terms(query)
+
+
+def test_the_alternative_that_matched_is_named() -> None:
+    store = make_store([("a", "stopping"), ("b", "stored"), ("c", "stored store"), ("d", "storage")])
+    assert store.terms("stopp*") == ("stopping",)
+    resolved = store.resolve("sto*")
+    assert resolved.has_choices
+    assert store.terms("sto*")[0] in {"stopping", "stored", "store", "storage"}
+    assert not store.resolve("stored").has_choices
