@@ -90,7 +90,8 @@ def _verify_counts(segment: Segment, places_seen: list[set[tuple[int, int]]], di
     for entry, record in enumerate(corpus_entries(segment.corpus)):
         place = container_place(segment.corpus, RECORDS, RECORD.size * entry)
         fields = [field for field, _ in places_seen[entry]]
-        if record.lengths != tuple(map(fields.count, range(len(FIELDS)))):
+        inside = all(position < record.lengths[field] for field, position in places_seen[entry])
+        if not inside or record.lengths != tuple(map(fields.count, range(len(FIELDS)))):
             raise corrupt(segment.corpus.path, place, f"the lengths of entry {entry} are not those of its positions")
         if record.distinct != distinct[entry]:
             raise corrupt(segment.corpus.path, place, f"entry {entry} has {distinct[entry]} stems in title and body")
