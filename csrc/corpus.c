@@ -11,7 +11,6 @@
 #define FILTERS 2u
 #define STORED 6u
 #define REMOVED 7u
-#define RECORD_BYTES 44u
 
 kb_status kb_corpus_open(const kb_container *container, kb_corpus *corpus, kb_error *error) {
     uint64_t kbids = 0;
@@ -19,7 +18,7 @@ kb_status kb_corpus_open(const kb_container *container, kb_corpus *corpus, kb_er
     corpus->entries = container->entries;
     kb_status status = kb_table_open(container, KBIDS, KB_KBID_BYTES, &corpus->kbids, &kbids, error);
     if (status == KB_OK)
-        status = kb_table_open(container, RECORDS, RECORD_BYTES, &corpus->records, &records, error);
+        status = kb_table_open(container, RECORDS, KB_ENTRY_BYTES, &corpus->records, &records, error);
     if (status == KB_OK)
         status = kb_keyed_open(container, FILTERS, &corpus->filters, error);
     if (status == KB_OK)
@@ -69,7 +68,7 @@ kb_status kb_corpus_find(const kb_corpus *corpus, const uint8_t *kbid, bool *fou
 
 kb_status kb_corpus_entry(const kb_corpus *corpus, uint32_t number, kb_entry *entry, kb_error *error) {
     const uint8_t *row = NULL;
-    kb_status status = kb_table_bytes(&corpus->records, (uint64_t)number * RECORD_BYTES, RECORD_BYTES, &row, error);
+    kb_status status = kb_table_bytes(&corpus->records, (uint64_t)number * KB_ENTRY_BYTES, KB_ENTRY_BYTES, &row, error);
     if (status != KB_OK)
         return status;
     entry->stored_offset = kb_load_u64(row);
@@ -122,7 +121,7 @@ static kb_status verify_records(const kb_corpus *corpus, kb_error *error) {
         kb_cursor stored;
         kb_status status = kb_corpus_entry(corpus, i, &entry, error);
         if (status == KB_OK && (entry.stored_offset != end || entry.flags > KB_ENTRY_LISTED))
-            status = kb_corrupt(KB_FILE_CORPUS, corpus->records.offset + (uint64_t)i * RECORD_BYTES,
+            status = kb_corrupt(KB_FILE_CORPUS, corpus->records.offset + (uint64_t)i * KB_ENTRY_BYTES,
                                 "an entry's stored bytes are misplaced, or its flags unknown", error);
         if (status == KB_OK)
             status = kb_corpus_stored(corpus, i, &stored, error);

@@ -7,6 +7,7 @@
 #include "terms.h"
 
 #define KB_KBID_BYTES 16u
+#define KB_ENTRY_BYTES 44u
 #define KB_ENTRY_LISTED 1u
 
 typedef struct {

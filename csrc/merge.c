@@ -4,6 +4,7 @@
 
 #include "bitmap.h"
 #include "builder.h"
+#include "places.h"
 
 /* What is known while one segment is taken in. */
 typedef struct {
@@ -15,6 +16,7 @@ typedef struct {
     uint32_t *form_bases;    /* by stem: where its forms begin in form_words */
     uint32_t *form_words;    /* the segment's words, by stem and form */
     uint32_t *words;         /* by word of the segment: the builder's, KB_NONE until it is needed */
+    kb_places places;
     uint32_t *entries_of_key;
     kb_numbers pair_entries;
     kb_numbers pair_keys;
@@ -163,6 +165,8 @@ static kb_status read_stem(merge_task *merge, const kb_stem *stem, kb_error *err
             for (uint32_t i = 0; i < postings.frequencies[field] && status == KB_OK; i++) {
                 uint32_t word = 0;
                 status = kb_positions_next(&positions, error);
+                if (status == KB_OK && !kb_places_mark(&merge->places, postings.entry, field, positions.position))
+                    status = kb_places_corrupt(&merge->places, postings.entry, error);
                 if (status == KB_OK)
                     status = map_form(merge, stem, positions.form, &word, error);
                 if (status == KB_OK)
@@ -195,7 +199,9 @@ static kb_status read_records(merge_task *merge, kb_error *error) {
         kb_built_entry *entry = &merge->entries[i];
         if (!kept(merge, i))
             continue;
-        kb_status status = kb_corpus_entry(corpus, i, &record, error);
+        kb_status status = kb_places_check(&merge->places, i, error);
+        if (status == KB_OK)
+            status = kb_corpus_entry(corpus, i, &record, error);
         if (status == KB_OK)
             status = kb_corpus_stored(corpus, i, &cursor, error);
         if (status != KB_OK)
@@ -297,7 +303,9 @@ kb_status kb_builder_merge(kb_builder *builder, const kb_segment *segment, const
         goto done;
     }
     memset(merge.words, 0xFF, (words + 1) * sizeof(uint32_t));
-    status = read_forms(&merge, error);
+    status = kb_places_new(segment, &merge.places, error);
+    if (status == KB_OK)
+        status = read_forms(&merge, error);
     if (status == KB_OK)
         status = count_tokens(&merge, error);
     if (status == KB_OK)
@@ -320,6 +328,7 @@ done:
     free(merge.form_bases);
     free(merge.form_words);
     free(merge.words);
+    kb_places_free(&merge.places);
     free(merge.entries_of_key);
     free(merge.pair_entries.items);
     free(merge.pair_keys.items);

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "segment.h"
+#include "places.h"
 
 #define WORD_BYTES 8u
 #define STEM_BYTES 40u
@@ -10,7 +10,7 @@
 /* What the lists have told of each entry so far, and what was seen of the current stem's forms. */
 typedef struct {
     const kb_segment *segment;
-    uint32_t *ends;     /* by entry and field: the last position and 1 */
+    kb_places places;
     uint32_t *distinct; /* by entry: stems in title and body */
     uint8_t *forms;     /* by form: whether a word of the current stem occurred */
 } census;
@@ -49,13 +49,12 @@ static kb_status verify_field(census *seen, kb_positions *positions, const kb_po
         if (i > 0 && positions->position == before && positions->form < form)
             return kb_lists_corrupt(&seen->segment->terms.positions, &positions->cursor,
                                     "words at one position are not in order", error);
+        if (!kb_places_mark(&seen->places, postings->entry, field, positions->position))
+            return kb_places_corrupt(&seen->places, postings->entry, error);
         before = positions->position;
         form = positions->form;
         seen->forms[form] = 1;
     }
-    uint32_t *end = &seen->ends[(size_t)postings->entry * KB_FIELDS + field];
-    if (status == KB_OK && before + 1 > *end)
-        *end = before + 1;
     return status;
 }
 
@@ -114,12 +113,12 @@ static kb_status verify_entries(const census *seen, kb_error *error) {
         kb_status status = kb_corpus_entry(corpus, i, &entry, error);
         if (status != KB_OK)
             return status;
-        bool equal = entry.distinct == seen->distinct[i];
-        for (uint32_t field = 0; field < KB_FIELDS; field++)
-            equal = equal && entry.lengths[field] == seen->ends[(size_t)i * KB_FIELDS + field];
-        if (!equal)
-            return kb_corrupt(KB_FILE_CORPUS, corpus->records.offset + (uint64_t)i * 44,
-                              "an entry's lengths or distinct stems are not what its lists tell", error);
+        if (entry.distinct != seen->distinct[i])
+            return kb_corrupt(KB_FILE_CORPUS, corpus->records.offset + (uint64_t)i * KB_ENTRY_BYTES,
+                              "an entry has more or fewer distinct stems than it says", error);
+        status = kb_places_check(&seen->places, i, error);
+        if (status != KB_OK)
+            return status;
     }
     return KB_OK;
 }
@@ -142,21 +141,22 @@ kb_status kb_segment_verify(const kb_segment *segment, kb_error *error) {
     if (status != KB_OK)
         return status;
     ranks = calloc((size_t)terms->stems.count + 1, sizeof *ranks);
-    seen.ends = calloc((size_t)segment->entries * KB_FIELDS + 1, sizeof *seen.ends);
     seen.distinct = calloc((size_t)segment->entries + 1, sizeof *seen.distinct);
     seen.forms = malloc((size_t)terms->words.count + 1);
-    if (ranks == NULL || seen.ends == NULL || seen.distinct == NULL || seen.forms == NULL) {
+    if (ranks == NULL || seen.distinct == NULL || seen.forms == NULL) {
         status = KB_E_MEMORY;
         goto done;
     }
-    status = verify_words(segment, ranks, error);
+    status = kb_places_new(segment, &seen.places, error);
+    if (status == KB_OK)
+        status = verify_words(segment, ranks, error);
     if (status == KB_OK)
         status = verify_stems(&seen, error);
     if (status == KB_OK)
         status = verify_entries(&seen, error);
 done:
     free(ranks);
-    free(seen.ends);
+    kb_places_free(&seen.places);
     free(seen.distinct);
     free(seen.forms);
     return status;
