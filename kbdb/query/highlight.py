@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -87,27 +87,26 @@ class Matcher:
         for stems, clause in self._phrases:
             spans.update(Span(start, end, clause) for start, end in _phrases(parts, stems, folded.text))
         for character, clause in self._characters:
-            spans.update(Span(one.start(), one.end(), clause) for one in re.finditer(re.escape(character), folded.text))
+            for start in _occurrences(character, folded.text):
+                spans.add(Span(start, start + len(character), clause))
         return sorted({Span(folded.offset(one.start), folded.offset(one.end), one.clause) for one in spans})
 
     def _found(self, text: str, folded: FoldedText) -> list[_Found]:
         """Where wanted words of scripts with spaces stand in the folded text."""
         text = text if text.isascii() else _UNSPACED.sub(_blank, text)
-        words = self._wanted_words(text)
-        if not words:
-            return []
-        pattern = re.compile("|".join(map(re.escape, sorted(words, key=len, reverse=True))))
+        candidates = {start for word in self._wanted_words(text) for start in _occurrences(word, folded.text)}
         found: list[_Found] = []
-        position = 0
-        while candidate := pattern.search(folded.text, position):
-            first, last = _chunk_around(text, folded.offset(candidate.start()))
-            start, end = folded.position(first), folded.position(last)
+        done = 0
+        for candidate in sorted(candidates):
+            if candidate < done:
+                continue
+            first, last = _chunk_around(text, folded.offset(candidate))
+            start, done = folded.position(first), folded.position(last)
             chunk = text[first:last]
             if chunk not in self._chunks:
-                self._chunks[chunk] = self._aligned(chunk, folded.text[start:end])
+                self._chunks[chunk] = self._aligned(chunk, folded.text[start:done])
             for left, right, stem, part in self._chunks[chunk]:
                 found.append(_Found(start + left, start + right, stem, part))
-            position = max(end, candidate.end())
         return found
 
     def _wanted_words(self, text: str) -> list[str]:
@@ -146,6 +145,14 @@ def _chunk_around(text: str, position: int) -> tuple[int, int]:
     return start, min(space if space >= 0 else len(text), line if line >= 0 else len(text))
 
 
+def _occurrences(part: str, text: str) -> Iterator[int]:
+    """Every place where ``part`` stands in a text, overlapping ones too."""
+    start = text.find(part)
+    while start >= 0:
+        yield start
+        start = text.find(part, start + 1)
+
+
 def _blank(run: re.Match[str]) -> str:
     return " " * len(run[0])
 
@@ -153,8 +160,7 @@ def _blank(run: re.Match[str]) -> str:
 def _pair_places(pair: str, folded: str) -> Iterable[int]:
     """Where a pair of characters of a script without spaces stands, or one that has no neighbour to pair with."""
     alone = is_alone(pair)
-    for found in re.finditer(f"(?={re.escape(pair)})", folded):
-        start = found.start()
+    for start in _occurrences(pair, folded):
         before, after = folded[start - 1 : start], folded[start + len(pair) : start + len(pair) + 1]
         marked = after != "" and unicodedata.category(after)[0] == "M"
         paired = alone and ((before and _is_in_run(before)) or (after and is_unspaced(after)))

@@ -147,7 +147,7 @@ def test_filters_become_keys(store: Store) -> None:
 
 
 def test_of_too_many_terms_the_most_telling_stay(store: Store) -> None:
-    many = "*".join(f"unknown{number}x" for number in range(100))
+    many = "*".join(f"unknown{number}x" for number in range(100))  # one run, so not yet a pasted passage
     resolved = store.resolve(f'{many} token "rate limit" -message configuration')
     assert len(resolved.plan.clauses) == MAX_CLAUSES
     assert ("must", ["rate limit"]) in shape(resolved.plan)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import kbdb.query.parser
 from kbdb.errors import ConfigError, StorageError
 from kbdb.query.synonyms import BUILT_IN, SynonymList, load_synonyms, make_synonyms, parse_synonyms
 
@@ -61,6 +62,12 @@ def test_the_file_adds_to_the_built_in_list(tmp_path: Path) -> None:
     assert synonyms.of("k8s") == ("kube", "kubernetes")
     assert synonyms.of("oncall") == ("pager duty",)
     assert synonyms.of("数据库") == ("database",)
+
+
+def test_the_readme_shows_a_file_that_is_read() -> None:
+    readme = (Path(kbdb.query.parser.__file__).parent / "README.md").read_text("utf-8")
+    example = readme.split("```toml\n")[1].split("```")[0]
+    assert parse_synonyms(example.encode(), "README.md").words == (("oncall", ("pager duty", "rota")),)
 
 
 def test_a_file_that_cannot_be_read_is_a_storage_error(tmp_path: Path) -> None:
