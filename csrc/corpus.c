@@ -43,27 +43,26 @@ kb_status kb_corpus_kbid(const kb_corpus *corpus, uint32_t entry, const uint8_t 
 }
 
 kb_status kb_corpus_find(const kb_corpus *corpus, const uint8_t *kbid, bool *found, uint32_t *entry, kb_error *error) {
+    const uint8_t *candidate = NULL;
     uint32_t low = 0;
     uint32_t high = corpus->entries;
     *found = false;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        const uint8_t *candidate = NULL;
         kb_status status = kb_corpus_kbid(corpus, middle, &candidate, error);
         if (status != KB_OK)
             return status;
-        int order = memcmp(candidate, kbid, KB_KBID_BYTES);
-        if (order == 0) {
-            *found = true;
-            *entry = middle;
-            return KB_OK;
-        }
-        if (order < 0)
+        if (memcmp(candidate, kbid, KB_KBID_BYTES) < 0)
             low = middle + 1;
         else
             high = middle;
     }
-    return KB_OK;
+    if (low == corpus->entries)
+        return KB_OK;
+    kb_status status = kb_corpus_kbid(corpus, low, &candidate, error);
+    *found = status == KB_OK && memcmp(candidate, kbid, KB_KBID_BYTES) == 0;
+    *entry = low;
+    return status;
 }
 
 kb_status kb_corpus_entry(const kb_corpus *corpus, uint32_t number, kb_entry *entry, kb_error *error) {
