@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from kbdb.index.api import EngineModule, Stem
 
 VARIABLE = "KBDB_ENGINE"
+REMEMBERED_WORDS = 200_000
+"""Stems are remembered for so many words (some 30 MB), then forgotten all at once."""
+
 MODULES = {"c": "kbdb._engine", "reference": "kbdb.reference", "checked": "kbdb.index.checked"}
 
 
@@ -45,18 +48,18 @@ def _load(choice: str) -> EngineModule:
 
 
 def stemmer(language: str) -> Stem:
-    """Surface words to stems, by the stemmer that belongs to the engine in use.
+    """Surface words to stems, by the stemmer that belongs to the engine in use. Remembers the words it has met.
 
     Args:
         language: a key of ``kbdb.languages.LANGUAGES``, for words in Latin script.
     """
     implementation = engine().IMPLEMENTATION
     if implementation == "reference":
-        return _reference_stems(language)
+        return _remembering(_reference_stems(language))
     from kbdb.index.stemmer import Stemmer
 
     stems = Stemmer(language).stems
-    return _checked(stems, _reference_stems(language)) if implementation == "checked" else stems
+    return _remembering(_checked(stems, _reference_stems(language)) if implementation == "checked" else stems)
 
 
 def _reference_stems(language: str) -> Stem:
@@ -65,9 +68,22 @@ def _reference_stems(language: str) -> Stem:
     return Stemmer(language).stems
 
 
-def _checked(stems: Stem, twin: Stem) -> Stem:
+def _remembering(stem: Stem) -> Stem:
+    known: dict[str, str] = {}
+
+    def remembered(words: list[str]) -> list[str]:
+        if len(known) > REMEMBERED_WORDS:
+            known.clear()
+        new = [word for word in words if word not in known]
+        known.update(zip(new, stem(new), strict=True))
+        return [known[word] for word in words]
+
+    return remembered
+
+
+def _checked(stem: Stem, twin: Stem) -> Stem:
     def both(words: list[str]) -> list[str]:
-        found, expected = stems(words), twin(words)
+        found, expected = stem(words), twin(words)
         if found != expected:
             differing = [word for word, one, other in zip(words, found, expected, strict=True) if one != other]
             raise AssertionError(f"the stemmers disagree on {differing}")

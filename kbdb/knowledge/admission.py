@@ -59,7 +59,7 @@ class Gate:
         return next((belief for belief in found if belief is not None), None)
 
     def _event(self, kind: str, section: Section, reason: str) -> Event:
-        keys = text_keys_of(self.core, section)
+        keys = () if kind == "valid-until" else text_keys_of(self.core, section)
         return self.core.event(kind, self.actor, kbids=(section.kbid,), reason=reason, text_keys=keys)
 
 

@@ -30,6 +30,7 @@ from kbdb.store.beliefs import Beliefs, replay
 from kbdb.store.events import new_event_id
 from kbdb.store.ids import kbid_decode
 from kbdb.store.store import Change, Store
+from kbdb.store.times import instant, instant_after
 
 JOURNAL_LIMIT = 32 << 20
 """Bytes of journal past which a commit checkpoints, so that opening after a crash stays quick."""
@@ -59,6 +60,7 @@ class Core:
         self._beliefs: Beliefs | None = None
         self._snapshot: Snapshot | None = None
         self._snapshot_until = ""
+        self._last_event = ""
         self._closed = False
 
     @classmethod
@@ -106,8 +108,8 @@ class Core:
             raise DatabaseClosedError("this KnowledgeBase is closed", "open the database again with kbdb.open")
 
     def event(self, kind: str, actor: str, **fields: Any) -> Event:
-        """A new event of this moment, by this clone."""
-        now = utc_now()
+        """A new event of this moment, by this clone; after all that are known, even where a clock went back."""
+        now = self._last_event = instant_after(datetime.now(UTC), self._newest_event())
         return replace(Event(new_event_id(now), now, self.store.writer, actor, kind), **fields)
 
     @property
@@ -128,6 +130,11 @@ class Core:
             self._beliefs = replay(self.events.values())
         return self._beliefs
 
+    def _newest_event(self) -> str:
+        if not self._last_event:
+            self._last_event = max((event.time for event in self.events.values()), default="")
+        return self._last_event
+
     def commit(self, changes: Sequence[Change]) -> int:
         """Stores changes durably, each whole or not at all, and brings beliefs and index up to date.
 
@@ -141,6 +148,7 @@ class Core:
         events = {event.id: event for change in changes for event in change.events}
         if events:
             known.update(events)
+            self._last_event = ""
             self._beliefs = None
         self.indexer.absorb(changes, before)
         self._snapshot = None
@@ -195,5 +203,5 @@ class Core:
 
 
 def utc_now() -> str:
-    """This instant as events write it: ISO 8601 UTC with microseconds."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    """This instant as events write it."""
+    return instant(datetime.now(UTC))

@@ -7,7 +7,7 @@ from time import perf_counter
 from kbdb.errors import DocumentNotFoundError, SectionNotFoundError
 from kbdb.knowledge.admission import text_keys_of
 from kbdb.knowledge.core import Core, utc_now
-from kbdb.model import Event, Manifest, Receipt, RemoveSectionResult, RestoreResult, Section, State
+from kbdb.model import Event, Manifest, Receipt, RemoveSectionResult, RestoreResult, State
 from kbdb.store.store import Change
 
 
@@ -58,16 +58,18 @@ def unlearn_document(core: Core, docid: str, reason: str, actor: str) -> RemoveS
 
 
 def restore_section(core: Core, kbid: str, actor: str) -> RestoreResult:
-    """Makes one section active again; does nothing where it is.
+    """Takes back the last thing that was decided against a section; does nothing where it is active.
+
+    A section that was superseded before it was forgotten is superseded again.
 
     Raises:
         SectionNotFoundError: nothing of that id is stored.
     """
     require_section(core, kbid)
-    events = revivals_of(core, core.store.read_section(kbid), actor)
-    if not events:
+    if not core.beliefs.revival(kbid, utc_now()):
         return RestoreResult((), "", core.generation)
-    core.commit([Change(events=events)])
+    keys = text_keys_of(core, core.store.read_section(kbid))
+    core.commit([Change(events=(core.event("restore", actor, kbids=(kbid,), text_keys=keys),))])
     return RestoreResult((kbid,), "", core.generation)
 
 
@@ -83,13 +85,6 @@ def restore_document(core: Core, docid: str, actor: str) -> RestoreResult:
     event = revival_of(core, docid, actor)
     core.commit([Change(events=(event,))])
     return RestoreResult(event.kbids, docid, core.generation)
-
-
-def revivals_of(core: Core, section: Section, actor: str, reason: str = "") -> tuple[Event, ...]:
-    """The events that make a withdrawn section active again; none where it is, or where nothing can."""
-    keys = text_keys_of(core, section)
-    fields = {"kbids": (section.kbid,), "reason": reason, "text_keys": keys}
-    return tuple(core.event(kind, actor, **fields) for kind in core.beliefs.revival(section.kbid, utc_now()))
 
 
 def revival_of(core: Core, docid: str, actor: str) -> Event:

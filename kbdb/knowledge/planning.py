@@ -16,6 +16,7 @@ from kbdb.knowledge.replacing import Revisions
 from kbdb.model import Event, LearnedDocument, Manifest, Placement, Section, Suppressed
 from kbdb.store.section import make_section
 from kbdb.store.store import Change
+from kbdb.store.times import seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,5 +143,5 @@ def settle(
 
 
 def now_seconds() -> str:
-    """This instant as manifests write it: ISO 8601 UTC with seconds."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    """This instant as manifests write it."""
+    return seconds(datetime.now(UTC))

@@ -13,6 +13,7 @@ from kbdb.knowledge.reading import section_state
 from kbdb.model import DbStatus, EngineStatus, GcResult, IndexStatus, RebuildResult
 from kbdb.store import index_files
 from kbdb.store.store import Change
+from kbdb.store.times import instant
 
 BATCH = 1000
 """Sections removed in one commit."""
@@ -30,7 +31,7 @@ def gc(core: Core, keep_days: int | None, *, dry_run: bool) -> GcResult:
     days = core.config.history.keep_days if keep_days is None else keep_days
     if days < 0:
         raise InvalidArgumentError(f"keep_days is {days}", "use 0 or more")
-    horizon = (datetime.now(UTC) - timedelta(days=days)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    horizon = instant(datetime.now(UTC) - timedelta(days=days))
     documents = tuple(_expired_documents(core, horizon))
     kbids = tuple(_unlisted_sections(core, horizon, frozenset(documents)))
     freed = sum(core.store.section_size(kbid) or 0 for kbid in kbids)
