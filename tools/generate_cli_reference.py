@@ -13,7 +13,7 @@ from typing import Any
 import typer
 
 from kbdb import model
-from kbdb.cli.app import app
+from kbdb.cli.app import command_line
 from kbdb.config import SETTINGS, toml_value
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
@@ -93,7 +93,7 @@ def configuration_page() -> str:
 
 def helps() -> Iterator[tuple[str, str]]:
     """Each command's full name and help, in the order help lists them."""
-    root = typer.main.get_command(app)
+    root = typer.main.get_command(command_line())
     yield from _helps(root, root.make_context("kbdb", [], resilient_parsing=True, terminal_width=WIDTH))
 
 

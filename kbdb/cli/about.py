@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from kbdb.cli.exits import Exit
 from kbdb.cli.render.about import draw_config, draw_where
 from kbdb.cli.session import Db, Json, Session
-from kbdb.config import Config, load
 from kbdb.paths import Layout, Location
+
+if TYPE_CHECKING:
+    from kbdb.config import Config
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +32,17 @@ def where(context: typer.Context, db: Db = None, as_json_: Json = False) -> int:
     """
     session = Session.of(context, db, as_json_)
     location = session.locate()
-    session.answer(location, where_as_json, draw_where)
+    session.answer(location, draw_where, where_as_json)
     return Exit.DONE if location.exists else Exit.NOTHING_FOUND
 
 
 def config(context: typer.Context, db: Db = None, as_json_: Json = False) -> int:
     """Show each setting in force and where it came from."""
     session = Session.of(context, db, as_json_)
+    from kbdb.config import load
+
     path = Layout(session.locate().root).config
-    session.answer(Settings(str(path), path.is_file(), load(path)), config_as_json, draw_config)
+    session.answer(Settings(str(path), path.is_file(), load(path)), draw_config, config_as_json)
     return Exit.DONE
 
 

@@ -9,7 +9,6 @@ import typer
 from kbdb.cli.exits import Exit
 from kbdb.cli.render.admin import draw_check, draw_created, draw_gc, draw_rebuilt, draw_status
 from kbdb.cli.session import Db, Json, Session
-from kbdb.model import as_json
 from kbdb.paths import locate_new
 
 
@@ -23,7 +22,7 @@ def init(context: typer.Context, db: Db = None, as_json_: Json = False) -> int:
 
     with kbdb.init(locate_new(session.db).root) as kb:
         status = kb.status()
-    session.answer({"database": status.database, "path": status.path}, dict, draw_created)
+    session.answer({"database": status.database, "path": status.path}, draw_created, dict)
     return Exit.DONE
 
 
@@ -31,7 +30,7 @@ def status(context: typer.Context, db: Db = None, as_json_: Json = False) -> int
     """Show what the database holds, its size and what is stale."""
     session = Session.of(context, db, as_json_)
     with session.open() as kb:
-        session.answer(kb.status(), as_json, draw_status)
+        session.answer(kb.status(), draw_status)
     return Exit.DONE
 
 
@@ -40,7 +39,7 @@ def check(context: typer.Context, db: Db = None, as_json_: Json = False) -> int:
     session = Session.of(context, db, as_json_)
     with session.open() as kb:
         result = kb.check()
-    session.answer(result, as_json, draw_check)
+    session.answer(result, draw_check)
     return Exit.DONE if result.ok else Exit.FAILED
 
 
@@ -48,7 +47,7 @@ def rebuild(context: typer.Context, db: Db = None, as_json_: Json = False) -> in
     """Make the index anew from the truth files alone."""
     session = Session.of(context, db, as_json_)
     with session.open() as kb:
-        session.answer(kb.rebuild(), as_json, draw_rebuilt)
+        session.answer(kb.rebuild(), draw_rebuilt)
     return Exit.DONE
 
 
@@ -61,7 +60,7 @@ def gc(
     """Remove sections that nothing lists or may need again."""
     session = Session.of(context, db, as_json_)
     with session.open() as kb:
-        session.answer(kb.gc(dry_run=dry_run), as_json, draw_gc)
+        session.answer(kb.gc(dry_run=dry_run), draw_gc)
     return Exit.DONE
 
 

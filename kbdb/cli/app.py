@@ -5,8 +5,7 @@ Commands parse, call one ``KnowledgeBase`` method and print; they return an exit
 
 from __future__ import annotations
 
-import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -31,21 +30,57 @@ class Commands(typer.core.TyperGroup):
             raise InterruptedByUserError("interrupted", "what was acknowledged before is stored") from error
 
 
-app = typer.Typer(
-    name="kbdb",
-    cls=Commands,
-    help="A second brain for AI agents and for the people who work with them.",
-    epilog="The database: --db, else $KBDB_DB, else the nearest .kbdb upwards, else ~/.local/share/kbdb. "
-    "Exit codes: 0 done, 1 failed, 2 usage, 3 nothing found, 4 partly done, 130 interrupted.",
-    context_settings={"help_option_names": ["-h", "--help"]},
-    invoke_without_command=True,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-)
+COMMANDS: dict[str, Callable[..., int]] = {
+    "init": admin.init,
+    "learn": learn.learn,
+    "search": search.search,
+    "recall": read.recall,
+    "retrieve": read.retrieve,
+    "list": read.list_,
+    "unlearn": learn.unlearn,
+    "restore": learn.restore,
+    "status": admin.status,
+    "check": admin.check,
+    "rebuild": admin.rebuild,
+    "gc": admin.gc,
+    "export": transfer.export,
+    "import": transfer.import_,
+    "where": about.where,
+    "config": about.config,
+    "doctor": doctor,
+}
+"""Every command, in the order help lists them; ``db`` follows."""
 
 
-@app.callback()
-def main(
+def command_line(only: str = "") -> typer.Typer:
+    """The whole command line, or what one command needs of it: reading all signatures takes longer than most commands.
+
+    Args:
+        only: a name of ``COMMANDS``; empty for all.
+    """
+    app = typer.Typer(
+        name="kbdb",
+        cls=Commands,
+        help="A second brain for AI agents and for the people who work with them.",
+        epilog="The database: --db, else $KBDB_DB, else the nearest .kbdb upwards, else ~/.local/share/kbdb. "
+        "Exit codes: 0 done, 1 failed, 2 usage, 3 nothing found, 4 partly done, 130 interrupted.",
+        context_settings={"help_option_names": ["-h", "--help"]},
+        invoke_without_command=True,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+    )
+    app.callback()(before_command)
+    for name in [only] if only else COMMANDS:
+        app.command(name)(COMMANDS[name])
+    if not only:
+        databases = typer.Typer(cls=Commands, invoke_without_command=True, rich_markup_mode=None)
+        databases.callback()(admin.db_help)
+        databases.command("init")(admin.init)
+        app.add_typer(databases, name="db")
+    return app
+
+
+def before_command(
     context: typer.Context,
     db: Db = None,
     as_json: Json = False,
@@ -65,30 +100,6 @@ def main(
     return Exit.DONE
 
 
-databases = typer.Typer(cls=Commands, invoke_without_command=True, rich_markup_mode=None)
-databases.callback()(admin.db_help)
-databases.command("init")(admin.init)
-
-app.command("init")(admin.init)
-app.add_typer(databases, name="db")
-app.command("learn")(learn.learn)
-app.command("search")(search.search)
-app.command("recall")(read.recall)
-app.command("retrieve")(read.retrieve)
-app.command("list")(read.list_)
-app.command("unlearn")(learn.unlearn)
-app.command("restore")(learn.restore)
-app.command("status")(admin.status)
-app.command("check")(admin.check)
-app.command("rebuild")(admin.rebuild)
-app.command("gc")(admin.gc)
-app.command("export")(transfer.export)
-app.command("import")(transfer.import_)
-app.command("where")(about.where)
-app.command("config")(about.config)
-app.command("doctor")(doctor)
-
-
 def run(arguments: Sequence[str]) -> int:
     """Runs one command line.
 
@@ -98,8 +109,10 @@ def run(arguments: Sequence[str]) -> int:
     Returns:
         The exit code.
     """
+    only = arguments[0] if arguments and arguments[0] in COMMANDS else ""
     try:
-        code = typer.main.get_command(app).main(args=list(arguments), prog_name="kbdb", standalone_mode=False)
+        command = typer.main.get_command(command_line(only))
+        code = command.main(args=list(arguments), prog_name="kbdb", standalone_mode=False)
         return int(code or Exit.DONE)
     except KbdbError as error:
         return _refuse(error, arguments)
@@ -111,6 +124,8 @@ def run(arguments: Sequence[str]) -> int:
         place = f"{error.filename}: " if error.filename else ""
         return _refuse(StorageError(f"{place}{error.strerror or error}"), arguments)
     except Exception as error:
+        import traceback
+
         traceback.print_exc()
         hint = "this is a fault of kbdb's; please report it with the lines on stderr"
         return _refuse(KbdbError(f"{type(error).__name__}: {error}", hint), arguments)

@@ -6,8 +6,6 @@ from typing import Annotated, Literal
 
 import typer
 
-from kbdb.store.ids import is_kbid
-
 SectionType = Literal["default", "skill", "agent"]
 Mode = Literal["lexical", "vector", "hybrid"]
 
@@ -30,6 +28,8 @@ Target = Annotated[
 
 def kbid_or_docid(target: str) -> tuple[str | None, str | None]:
     """What a target means: ``(kbid, None)`` when it has a kbid's form, else ``(None, docid)``."""
+    from kbdb.store.ids import is_kbid
+
     target = target.strip()
     return (target.lower(), None) if is_kbid(target.lower()) else (None, target)
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import typer
 
@@ -18,9 +18,7 @@ from kbdb.cli.exits import Exit
 from kbdb.cli.render.about import draw_diagnosis
 from kbdb.cli.render.paper import counted, size
 from kbdb.cli.session import Db, Json, Session
-from kbdb.config import load
 from kbdb.errors import DatabaseLockedError, KbdbError
-from kbdb.model import as_json
 from kbdb.paths import Layout, Location
 
 LITTLE_SPACE = 200_000_000
@@ -50,14 +48,8 @@ def doctor(context: typer.Context, db: Db = None, as_json_: Json = False) -> int
     session = Session.of(context, db, as_json_)
     findings = tuple(_findings(session))
     diagnosis = Diagnosis(all(finding.status != "error" for finding in findings), findings)
-    session.answer(diagnosis, diagnosis_as_json, draw_diagnosis)
+    session.answer(diagnosis, draw_diagnosis)
     return Exit.DONE if diagnosis.ok else Exit.FAILED
-
-
-def diagnosis_as_json(diagnosis: Diagnosis) -> dict[str, Any]:
-    """``ok`` and ``findings[]``, each with ``name status message hint``."""
-    answer: dict[str, Any] = as_json(diagnosis)
-    return answer
 
 
 def _findings(session: Session) -> Iterator[Finding]:
@@ -122,6 +114,8 @@ def _space(root: Path) -> Finding:
 
 
 def _configuration(location: Location) -> Finding:
+    from kbdb.config import load
+
     path = Layout(location.root).config
     try:
         load(path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,7 +14,9 @@ from kbdb.cli.progress import ProgressBar
 from kbdb.cli.render.learn import draw_learned, draw_restored, draw_unlearned
 from kbdb.cli.session import Db, Json, Session
 from kbdb.errors import UsageError
-from kbdb.model import AddSectionResult, as_json
+
+if TYPE_CHECKING:
+    from kbdb.model import AddSectionResult
 
 STDIN = Path("-")
 
@@ -77,7 +79,7 @@ def learn(
             prune=prune,
             progress=progress.show,
         )
-    session.answer(result, as_json, draw_learned)
+    session.answer(result, draw_learned)
     return _learned_exit(result)
 
 
@@ -92,7 +94,7 @@ def unlearn(
     session = Session.of(context, db, as_json_)
     kbid, docid = kbid_or_docid(target)
     with session.open() as kb:
-        session.answer(kb.unlearn(kbid, docid, reason=reason), as_json, draw_unlearned)
+        session.answer(kb.unlearn(kbid, docid, reason=reason), draw_unlearned)
     return Exit.DONE
 
 
@@ -101,7 +103,7 @@ def restore(context: typer.Context, target: Target, db: Db = None, as_json_: Jso
     session = Session.of(context, db, as_json_)
     kbid, docid = kbid_or_docid(target)
     with session.open() as kb:
-        session.answer(kb.restore(kbid, docid), as_json, draw_restored)
+        session.answer(kb.restore(kbid, docid), draw_restored)
     return Exit.DONE
 
 

@@ -10,8 +10,7 @@ from kbdb.cli.arguments import DocFilter, Offset, SectionTypeFilter, TagFilter, 
 from kbdb.cli.exits import Exit
 from kbdb.cli.output import write_bytes, write_json
 from kbdb.cli.render.read import draw_list, draw_recall
-from kbdb.cli.session import Db, Json, Session
-from kbdb.model import as_json
+from kbdb.cli.session import Db, Json, Session, object_of
 
 StateName = Literal[
     "active", "superseded", "invalidated", "expired", "forgotten", "erased", "unlisted", "live", "retired"
@@ -39,7 +38,7 @@ def recall(
     with session.open() as kb:
         wanted = [kbid_or_docid(kbid)[0] or kbid for kbid in kbids]
         answer = kb.recall(kbids=wanted, depth=depth, max_tokens=max_tokens, format=format_)
-    session.answer(answer, as_json, draw_recall)
+    session.answer(answer, draw_recall)
     if answer.missing or answer.omitted:
         return Exit.PARTLY_DONE if answer.results else Exit.NOTHING_FOUND
     return Exit.DONE
@@ -52,7 +51,7 @@ def retrieve(context: typer.Context, target: Target, db: Db = None, as_json_: Js
     with session.open() as kb:
         view = kb.retrieve(kbid, docid)
     if session.as_json:
-        write_json(as_json(view))
+        write_json(object_of(view))
     else:
         write_bytes(view.content)
     return Exit.DONE
@@ -89,5 +88,5 @@ def list_(
             limit=limit,
             offset=offset,
         )
-    session.answer(result, as_json, draw_list)
+    session.answer(result, draw_list)
     return Exit.DONE if result.items else Exit.NOTHING_FOUND

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from kbdb.cli.arguments import DocFilter, Mode, Offset, SectionTypeFilter, TagFilter, TypeFilter
 from kbdb.cli.exits import Exit
 from kbdb.cli.render.search import draw_search
-from kbdb.cli.session import Db, Json, Session
-from kbdb.model import PagedSearchResult, as_json
+from kbdb.cli.session import Db, Json, Session, object_of
+
+if TYPE_CHECKING:
+    from kbdb.model import PagedSearchResult
 
 ON_REQUEST = ("content", "explain")
 """Keys of a hit that are there only when asked for."""
@@ -61,7 +63,7 @@ def search(
             section_type=section_type,
             docid=doc,
         )
-    session.answer(result, search_as_json, draw_search)
+    session.answer(result, draw_search, search_as_json)
     if result.unreadable:
         return Exit.PARTLY_DONE
     return Exit.DONE if result.hits else Exit.NOTHING_FOUND
@@ -69,7 +71,7 @@ def search(
 
 def search_as_json(result: PagedSearchResult) -> dict[str, Any]:
     """The answer's JSON form; a hit has ``content`` and ``explain`` only when they were asked for."""
-    answer: dict[str, Any] = as_json(result)
+    answer = object_of(result)
     for hit in answer["hits"]:
         for key in ON_REQUEST:
             if hit[key] is None:

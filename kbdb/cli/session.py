@@ -67,12 +67,29 @@ class Session:
         return kbdb.open(location.root)
 
     def answer(
-        self, value: Value, as_object: Callable[[Value], dict[str, Any]], draw: Callable[[Value, Paper], str]
+        self,
+        value: Value,
+        draw: Callable[[Value, Paper], str],
+        as_object: Callable[[Value], dict[str, Any]] | None = None,
     ) -> None:
-        """Writes a result to stdout, as JSON or drawn for people."""
+        """Writes a result to stdout.
+
+        Args:
+            value: the result.
+            draw: makes its text for people.
+            as_object: makes its JSON object, where that is not ``kbdb.model.as_json``.
+        """
         import sys
 
         if self.as_json:
-            write_json(as_object(value))
+            write_json(as_object(value) if as_object else object_of(value))
         else:
             write_text(draw(value, Paper.for_stream(sys.stdout)))
+
+
+def object_of(value: Any) -> dict[str, Any]:
+    """The JSON object of a model value."""
+    from kbdb.model import as_json
+
+    answer: dict[str, Any] = as_json(value)
+    return answer

@@ -10,7 +10,6 @@ import typer
 from kbdb.cli.exits import Exit
 from kbdb.cli.render.admin import draw_exported, draw_imported
 from kbdb.cli.session import Db, Json, Session
-from kbdb.model import as_json
 
 
 def export(
@@ -25,7 +24,7 @@ def export(
     """
     session = Session.of(context, db, as_json_)
     with session.open() as kb:
-        session.answer(kb.export(path), as_json, draw_exported)
+        session.answer(kb.export(path), draw_exported)
     return Exit.DONE
 
 
@@ -41,5 +40,5 @@ def import_(
     """
     session = Session.of(context, db, as_json_)
     with session.open() as kb:
-        session.answer(kb.import_(path), as_json, draw_imported)
+        session.answer(kb.import_(path), draw_imported)
     return Exit.DONE

@@ -98,8 +98,9 @@ def test_a_named_place_without_a_database_is_told_with_the_reason(run: Any, fold
     assert "--db names it" in ran.errors
 
 
-def test_options_may_stand_before_the_command(run: Any) -> None:
+def test_options_may_stand_before_the_command(run: Any, folder: Path) -> None:
     assert run("--json", "where").json == run("where", "--json").json
+    assert run("--db", "learn", "where").text == run("where", "--db", folder / "learn").text
 
 
 def test_completion_is_offered_for_the_shells(run: Any) -> None:

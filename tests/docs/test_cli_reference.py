@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import typer
 
-from kbdb.cli.app import app
+from kbdb.cli.app import command_line
 from kbdb.config import SETTINGS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -25,7 +25,7 @@ def commands(command: Any, path: str) -> list[tuple[str, Any]]:
     return found
 
 
-COMMANDS = commands(typer.main.get_command(app), "kbdb")
+COMMANDS = commands(typer.main.get_command(command_line()), "kbdb")
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)

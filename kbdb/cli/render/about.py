@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 from kbdb.cli.render.paper import Paper, Style, joined
 from kbdb.cli.render.table import Column, columns
-from kbdb.config import DEFAULT_ORIGIN, toml_value
-from kbdb.paths import Location
 
 if TYPE_CHECKING:
     from kbdb.cli.about import Settings
     from kbdb.cli.doctor import Diagnosis
+    from kbdb.paths import Location
 
 _MARKS: dict[str, tuple[str, Style]] = {"ok": ("ok", "good"), "warning": ("warning", "warn"), "error": ("error", "bad")}
 
@@ -24,6 +23,8 @@ def draw_where(location: Location, paper: Paper) -> str:
 
 def draw_config(settings: Settings, paper: Paper) -> str:
     """Key, value and origin of each setting."""
+    from kbdb.config import DEFAULT_ORIGIN, toml_value
+
     config = settings.config
     rows = [(key, toml_value(value), config.origins[key]) for key, value in config.values.items()]
     lines = columns(paper, rows, (Column("strong"), Column(cut=True), Column("dim")))

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from kbdb.cli.render.paper import Paper, counted, joined, milliseconds, size
 from kbdb.cli.render.table import Column, columns
-from kbdb.model import CheckFault, CheckResult, DbStatus, ExportResult, GcResult, RebuildResult
+
+if TYPE_CHECKING:
+    from kbdb.model import CheckFault, CheckResult, DbStatus, ExportResult, GcResult, RebuildResult
 
 
 def draw_created(created: Mapping[str, str], paper: Paper) -> str:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from kbdb.cli.render.paper import Paper, counted, joined, milliseconds
-from kbdb.model import AddSectionResult, RemoveSectionResult, RestoreResult
+
+if TYPE_CHECKING:
+    from kbdb.model import AddSectionResult, RemoveSectionResult, RestoreResult
 
 SHOWN = 20
 """Of each kind of remark, this many are listed; --json has all."""

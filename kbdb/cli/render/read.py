@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from kbdb.cli.render.paper import Paper, counted, joined, visible
 from kbdb.cli.render.table import Column, columns
-from kbdb.model import ListItem, ListResult, RecallResult, RecallResults
+
+if TYPE_CHECKING:
+    from kbdb.model import ListItem, ListResult, RecallResult, RecallResults
 
 
 def draw_list(result: ListResult, paper: Paper) -> str:

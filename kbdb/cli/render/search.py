@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from kbdb.cli.render.paper import Paper, cells, counted, joined, milliseconds, visible
 from kbdb.cli.render.table import Column, columns
-from kbdb.model import ExplainShare, PagedSearchResult, SearchHit
+
+if TYPE_CHECKING:
+    from kbdb.model import ExplainShare, PagedSearchResult, SearchHit
 
 INDENT = 4
 _FIT = {
