@@ -40,15 +40,17 @@ class Backlog:
         return self._commits[-1][0] if self._commits else 0
 
     def done(self) -> None:
-        """Lets the oldest commit go: its files stand."""
-        _, commit = self._commits.popleft()
-        for change in commit:
+        """Lets the oldest commit go: its files stand. Interrupted, it can be done again."""
+        for change in self._commits[0][1]:
             if change.kind is ChangeKind.APPEND_EVENTS:
-                self._events[change.name].popleft()
+                coming = self._events[change.name]
+                if coming and coming[0] is change:
+                    coming.popleft()
             else:
-                place = self._table(change.kind)
-                if place.get(change.name) is change:
-                    del place[change.name]
+                table = self._table(change.kind)
+                if table.get(change.name) is change:
+                    del table[change.name]
+        self._commits.popleft()
 
     def section(self, kbid: str) -> FileChange | None:
         """The newest change of a section's file, or None when the file itself is right."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
 
-from kbdb.errors import CorruptError, KbdbError, StorageError, TooLargeError, UnsupportedFormatError
+from kbdb.errors import CorruptError, KbdbError, StorageError, UnsupportedFormatError
 from kbdb.store import files
 
 MAGIC = b"KBJL"
@@ -235,8 +235,6 @@ def _encode_frame(commits: Sequence[Commit], salt: bytes, offset: int, generatio
         pieces.append(_COMMIT.pack(len(commit)))
         for change in commit:
             name = change.name.encode("ascii")
-            if len(name) > 0xFFFF:
-                raise TooLargeError(f"the name {change.name[:40]}… is too long for the journal")
             pieces += [_CHANGE.pack(change.kind, len(name), change.offset, len(change.data)), name, change.data]
     payload = b"".join(pieces)
     head = _FRAME.pack(FRAME_MAGIC, len(commits), generation, len(payload), zlib.crc32(payload))

@@ -25,6 +25,7 @@ class OwnerLock:
     """
 
     def __init__(self, path: Path) -> None:
+        self._pid = os.getpid()
         self._fd, writable = _open(path)
         try:
             if not platform.lock_file(self._fd):
@@ -34,7 +35,7 @@ class OwnerLock:
                 if writable:
                     os.ftruncate(self._fd, 0)
                     os.lseek(self._fd, 0, os.SEEK_SET)
-                    os.write(self._fd, b"%d\n" % os.getpid())
+                    os.write(self._fd, b"%d\n" % self._pid)
         except OSError as error:
             os.close(self._fd)
             raise StorageError(f"cannot lock {path}: {error.strerror}") from error
@@ -43,9 +44,10 @@ class OwnerLock:
             raise
 
     def release(self) -> None:
-        """Gives the lock up; releasing twice is fine."""
+        """Gives the lock up; releasing twice is fine. A forked child only lets go of its share."""
         if self._fd >= 0:
-            platform.unlock_file(self._fd)
+            if os.getpid() == self._pid:
+                platform.unlock_file(self._fd)
             os.close(self._fd)
             self._fd = -1
 

@@ -78,7 +78,7 @@ class Store:
         self._lock = lock
         self._turn = threading.RLock()
         self._backlog = Backlog()
-        self._unsynced: set[Path] = set()
+        self._unsynced: dict[Path, None] = {}
         self._made_folders: set[Path] = set()
         self._closed = False
         self._root_fd: int | None = None
@@ -389,7 +389,7 @@ class Store:
 
     def _write_file(self, change: FileChange) -> None:
         path, point = self._path(change), _POINTS[change.kind]
-        self._unsynced.add(path)
+        self._unsynced[path] = None
         if change.kind in (ChangeKind.REMOVE_SECTION, ChangeKind.REMOVE_MANIFEST):
             files.remove(path, point=point)
             return
@@ -411,7 +411,7 @@ class Store:
     def _sync_files(self) -> None:
         folders = {path.parent for path in self._unsynced}
         folders |= {folder.parent for folder in folders} | {self.layout.root}
-        files.sync_many(sorted(self._unsynced), sorted(folders), self.layout.root, self._root_fd)
+        files.sync_many(list(self._unsynced), sorted(folders), self.layout.root, self._root_fd)
         self._unsynced.clear()
 
     def _require_open(self) -> None:

@@ -52,6 +52,19 @@ def test_the_same_process_is_told_that_it_is_itself(tmp_path: Path) -> None:
     OwnerLock(tmp_path / "lock").release()
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_child_cannot_give_the_lock_away(tmp_path: Path) -> None:
+    lock = OwnerLock(tmp_path / "lock")
+    child = os.fork()
+    if child == 0:
+        lock.release()
+        os._exit(0)
+    os.waitpid(child, 0)
+    with pytest.raises(DatabaseLockedError):
+        OwnerLock(tmp_path / "lock")
+    lock.release()
+
+
 @pytest.mark.parametrize("content", ["", "nonsense", "99999999999999999999", "-5", "4194304999\n"])
 def test_what_is_written_in_the_file_proves_nothing(content: str, tmp_path: Path) -> None:
     (tmp_path / "lock").write_text(content)

@@ -332,7 +332,6 @@ def test_a_closed_store_says_so(store: Store) -> None:
         store.commit(Change())
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write anywhere")
 def test_a_database_that_may_only_be_read_opens_for_reading(root: Path, store: Store) -> None:
     store.commit(_everything())
     store.close()
@@ -340,6 +339,8 @@ def test_a_database_that_may_only_be_read_opens_for_reading(root: Path, store: S
     for path in paths:
         path.chmod(0o500 if path.is_dir() else 0o400)
     try:
+        if os.access(root / "lock", os.W_OK):
+            pytest.skip("this user may write anywhere")
         store = Store.open(root)
         _check_everything(store)
         with pytest.raises(StorageError, match="can only be read"):
