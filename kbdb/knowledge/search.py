@@ -57,7 +57,7 @@ def search(core: Core, query: str, options: SearchOptions) -> PagedSearchResult:
     _check(options)
     snapshot = core.snapshot()
     resolved = resolve_query(core, snapshot, query)
-    allowed = snapshot.allowed(_groups(core, resolved, options), resolved.filters.none_of)
+    allowed = _allowed(core, snapshot, resolved, options)
     engine_started = perf_counter()
     result = _run(snapshot, resolved, options.offset + options.limit, allowed)
     engine_ms = (perf_counter() - engine_started) * 1000
@@ -119,10 +119,11 @@ def _run(snapshot: Snapshot, resolved: Resolved, limit: int, allowed: list[bytes
     return snapshot.searcher.search(resolved.plan, limit, allowed)
 
 
-def _groups(core: Core, resolved: Resolved, options: SearchOptions) -> list[Sequence[str]]:
-    """Filter keys of query and options: a hit holds one of each group."""
-    groups: list[Sequence[str]] = [(key,) for key in resolved.filters.all_of]
-    groups += [_widened(core, group) for group in resolved.filters.any_of]
+def _allowed(core: Core, snapshot: Snapshot, resolved: Resolved, options: SearchOptions) -> list[bytes] | None:
+    """Bitmaps of what the filters of query and options let through; None where there are none."""
+    filters = resolved.filters
+    groups = [(_folded(key),) for key in filters.all_of]
+    groups += [_widened(core, group) for group in filters.any_of]
     groups += [(tag_key(tag),) for tag in options.tags]
     if options.type is not None:
         groups.append((f"type:{options.type}",))
@@ -130,7 +131,13 @@ def _groups(core: Core, resolved: Resolved, options: SearchOptions) -> list[Sequ
         groups.append((f"section_type:{options.section_type}",))
     if options.docid is not None:
         groups.append(_widened(core, (f"doc:{options.docid}",)))
-    return groups
+    none_of = [key for written in filters.none_of for key in _widened(core, (_folded(written),))]
+    return snapshot.allowed(groups, none_of)
+
+
+def _folded(key: str) -> str:
+    """A filter key as the index holds it."""
+    return tag_key(key.removeprefix("tag:")) if key.startswith("tag:") else key
 
 
 def _widened(core: Core, group: Sequence[str]) -> tuple[str, ...]:
@@ -145,8 +152,7 @@ def _hidden(core: Core, snapshot: Snapshot, resolved: Resolved, options: SearchO
     searcher = snapshot.hidden_searcher
     if searcher is None or resolved.asks_nothing:
         return 0
-    allowed = snapshot.allowed(_groups(core, resolved, options), resolved.filters.none_of)
-    return searcher.search(resolved.plan, 0, allowed).total
+    return searcher.search(resolved.plan, 0, _allowed(core, snapshot, resolved, options)).total
 
 
 def _hits(
