@@ -24,7 +24,6 @@ _CAN_START = frozenset("#>-+*=_`~<0123456789")
 _NEEDS_A_LOOK = _CAN_START | frozenset(" \t[")
 _ATX = re.compile(r"(#{1,6})(?: +|$)")
 _SETEXT = re.compile(r"(?:=+|-+)$")
-_BREAK = re.compile(r"(?:(?:\* *){3,}|(?:_ *){3,}|(?:- *){3,})$")
 _FENCE_START = re.compile(r"(?:(`{3,})[^`]*|(~{3,}).*)$")
 _ITEM = re.compile(r"([-+*]|(\d{1,9})[.)])(?= |$)", re.ASCII)
 
@@ -188,7 +187,7 @@ class _Scanner:
                     self.found.verbatim[number] = 1
                     return
                 break
-            if stripped[:1] not in _CAN_START or not stripped:
+            if stripped[:1] not in _CAN_START:
                 break
             if stripped[0] == ">":
                 if depth >= MAX_DEPTH:
@@ -227,7 +226,7 @@ class _Scanner:
             return self._html_starts(number, text, depth, paragraph)
         if inside and first in "=-" and _SETEXT.match(text) and self._setext(number, text):
             return True
-        if first in "*_-" and _BREAK.match(text):
+        if first in "*_-" and _is_break(text):
             self._start_leaf(number, depth, _NONE)
             return True
         return False
@@ -287,6 +286,11 @@ class _Scanner:
     def _close(self, depth: int) -> None:
         del self.containers[depth:]
         self.leaf, self.definition = _NONE, None
+
+
+def _is_break(text: str) -> bool:
+    marks = text.replace(" ", "")
+    return len(marks) >= 3 and marks == marks[0] * len(marks)
 
 
 def _item(text: str, indent: int, in_paragraph: bool) -> tuple[int, str] | None:

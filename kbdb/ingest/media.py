@@ -10,7 +10,7 @@ BINARY: Final = "application/octet-stream"
 
 _BY_SUFFIX: Final = {
     MARKDOWN: "md markdown mdx mdown mkd mkdn mdwn qmd rmd",
-    PLAIN: "txt text rst log adoc asciidoc org tex ltx bib ini cfg conf env properties po pot diff patch nfo srt vtt",
+    PLAIN: "txt text rst log adoc asciidoc org tex ltx bib ini cfg conf properties po pot diff patch nfo srt vtt",
     "text/html": "html htm xhtml",
     "text/css": "css scss sass less",
     "text/csv": "csv",

@@ -255,12 +255,12 @@ class _FolderWalk:
 
     def _rules_above(self) -> tuple[_Rules, ...]:
         """The rules of the folders above the named one, from the root of its git work tree down; none without git."""
-        if (self.root / ".git").exists():
+        if os.path.exists(self.root / ".git"):
             return ()
         above: list[str] = []
         for folder in self.root.parents:
             above.append(str(folder))
-            if (folder / ".git").exists():
+            if os.path.exists(folder / ".git"):
                 return tuple(rules for path in reversed(above) for rules in self._rules_in(path))
         return ()
 
