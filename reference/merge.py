@@ -10,6 +10,7 @@ from kbdb.plan import FIELDS
 from kbdb.reference.container import Container
 from kbdb.reference.corpus import FILTERS, LISTED, TARGETS, corpus_entry, corpus_kbid, corpus_stored
 from kbdb.reference.keyed import keyed_entries, keyed_keys
+from kbdb.reference.places import places_check
 from kbdb.reference.positions import positions_read
 from kbdb.reference.terms import postings_read, terms_forms, terms_stem, terms_stems
 
@@ -53,7 +54,11 @@ def merge_entries(segment: Segment, keep: bytes) -> tuple[list[Record], dict[str
         record.filters.append(key)
     for record, key in _keyed(segment.references_file, TARGETS, records):
         record.references.append(key)
-    return list(records.values()), _add_tokens(segment, records)
+    stems = _add_tokens(segment, records)
+    for entry, record in records.items():
+        places = [(field, position) for field, tokens in enumerate(record.tokens) for position, _ in tokens]
+        places_check(corpus, entry, places)
+    return list(records.values()), stems
 
 
 def _keyed(container: Container, region: int, records: dict[int, Record]) -> list[tuple[Record, str]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kbdb.plan import FIELDS
 from kbdb.reference.container import (
     container_length,
     container_place,
@@ -18,6 +17,7 @@ from kbdb.reference.corpus import (
     corpus_verify,
 )
 from kbdb.reference.keyed import keyed_verify
+from kbdb.reference.places import places_check
 from kbdb.reference.positions import LISTS, positions_read
 from kbdb.reference.strings import strings_verify
 from kbdb.reference.terms import (
@@ -89,9 +89,6 @@ def _verify_stem(segment: Segment, record: StemRecord, places_seen: list[set[tup
 def _verify_counts(segment: Segment, places_seen: list[set[tuple[int, int]]], distinct: list[int]) -> None:
     for entry, record in enumerate(corpus_entries(segment.corpus)):
         place = container_place(segment.corpus, RECORDS, RECORD.size * entry)
-        fields = [field for field, _ in places_seen[entry]]
-        inside = all(position < record.lengths[field] for field, position in places_seen[entry])
-        if not inside or record.lengths != tuple(map(fields.count, range(len(FIELDS)))):
-            raise corrupt(segment.corpus.path, place, f"the lengths of entry {entry} are not those of its positions")
+        places_check(segment.corpus, entry, places_seen[entry])
         if record.distinct != distinct[entry]:
             raise corrupt(segment.corpus.path, place, f"entry {entry} has {distinct[entry]} stems in title and body")

@@ -6,8 +6,13 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 CHECKOUT = Path(__file__).resolve().parent.parent
+
+# No test fails because the machine is slow or busy.
+settings.register_profile("kbdb", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("kbdb")
 
 
 @pytest.fixture(scope="session")

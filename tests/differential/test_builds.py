@@ -91,11 +91,11 @@ class Merge:
 histories = st.lists(
     st.builds(
         Add,
-        st.lists(entries(NUMBERS), max_size=4, unique_by=lambda item: item.kbid),
+        st.lists(entries(NUMBERS), max_size=3, unique_by=lambda item: item.kbid),
         st.lists(NUMBERS, max_size=2),
     )
     | st.builds(Merge, st.integers(0, 4)),
-    max_size=8,
+    max_size=6,
 )
 
 
