@@ -28,10 +28,11 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class StoredPlace:
-    """What the index keeps of a place, to show it with a hit."""
+    """What the index keeps of a place, to show it with a hit; ``document`` is the document's title."""
 
     docid: str
     source: str
+    document: str
     heading_path: tuple[str, ...]
     level: int
     line: int
@@ -51,7 +52,7 @@ class StoredSection:
 
     def encode(self) -> bytes:
         """Compact JSON, the same bytes for the same value."""
-        places = [[p.docid, p.source, p.heading_path, p.level, p.line, p.line_end] for p in self.places]
+        places = [[p.docid, p.source, p.document, p.heading_path, p.level, p.line, p.line_end] for p in self.places]
         value = [self.title, self.section_type, self.type, self.tags, self.description, places]
         return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
@@ -65,7 +66,7 @@ class StoredSection:
             type,
             tuple(tags),
             description,
-            tuple(StoredPlace(p[0], p[1], tuple(p[2]), p[3], p[4], p[5]) for p in places),
+            tuple(StoredPlace(p[0], p[1], p[2], tuple(p[3]), p[4], p[5], p[6]) for p in places),
         )
 
 
@@ -87,6 +88,7 @@ def stored_of(section: Section, places: Sequence[Place]) -> StoredSection:
             StoredPlace(
                 place.manifest.docid,
                 place.manifest.origin.source,
+                place.manifest.title,
                 place.placement.heading_path,
                 place.placement.level,
                 place.placement.line,
@@ -105,7 +107,8 @@ def entry_of(section: Section, stored: StoredSection) -> Entry:
     filters = {f"section_type:{section.section_type}", f"type:{section.type}"}
     filters.update(f"doc:{docid}" for docid in docids)
     filters.update(tag_key(tag) for tag in stored.tags)
-    headings = dict.fromkeys(title for place in stored.places for title in place.heading_path)
+    above = (title for place in stored.places for title in (place.document, *place.heading_path))
+    headings = dict.fromkeys(title for title in above if title != section.title)
     homes = sorted({(place.source, place.docid) for place in stored.places}) or [("", "")]
     targets = {
         target

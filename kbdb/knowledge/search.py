@@ -206,5 +206,5 @@ def shown_place(core: Core, stored: StoredSection, docid: str | None = None) -> 
     """The place a hit is cited by: in the document asked for, else in the first live one, else in any."""
     asked = (place for place in stored.places if place.docid == docid)
     live = (place for place in stored.places if core.document_is_live(place.docid))
-    nowhere = StoredPlace("", "", (), 0, 0, 0)
+    nowhere = StoredPlace("", "", "", (), 0, 0, 0)
     return next(asked, None) or next(live, None) or next(iter(stored.places), nowhere)
