@@ -241,19 +241,6 @@ def parse(data: bytes, path: str = "worker.toml", name: str = "worker.toml") -> 
     return _config(values, origins)
 
 
-def template() -> str:
-    """A worker.toml in which every key stands as a comment with its default."""
-    lines = ["# kbdb's settings. Each key is shown with its default; remove the # to change one.", ""]
-    current = ""
-    for setting in SETTINGS:
-        table, _, name = setting.key.rpartition(".")
-        if table != current:
-            lines += ([""] if current else []) + [f"[{table}]"]
-            current = table
-        lines.append(f"# {name} = {toml_value(setting.default)}    # {setting.meaning}")
-    return "\n".join(lines) + "\n"
-
-
 def toml_value(value: str | bool | float) -> str:
     """A setting's value as worker.toml writes it."""
     if isinstance(value, bool):

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbdb.config import SETTINGS, Config, load, parse, template, toml_value
+from kbdb.config import SETTINGS, Config, load, parse, toml_value
 from kbdb.errors import ConfigError, StorageError
 from kbdb.plan import FIELDS
 
@@ -118,13 +118,6 @@ def test_a_file_that_cannot_be_read_is_an_error_and_not_the_defaults(tmp_path: P
     (tmp_path / "worker.toml").mkdir()
     with pytest.raises(StorageError, match=r"worker\.toml"):
         load(tmp_path / "worker.toml")
-
-
-def test_the_template_shows_every_key_and_changes_nothing() -> None:
-    assert parse(template().encode()) == parse(b"")
-    shown = "\n".join(line.removeprefix("# ") if " = " in line else line for line in template().splitlines())
-    assert parse(shown.encode()).values == parse(b"").values
-    assert set(parse(shown.encode()).origins.values()).isdisjoint({"default"})
 
 
 @given(st.text(st.characters(exclude_categories=["Cs", "Cc"])))

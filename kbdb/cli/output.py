@@ -58,7 +58,8 @@ def _write(stream: TextIO, data: bytes) -> None:
         _drop_output(stream)
     except OSError as error:
         _drop_output(stream)
-        raise StorageError(f"cannot write to {stream.name}: {error.strerror}") from error
+        name = "standard error" if stream is sys.stderr else "standard output"
+        raise StorageError(f"cannot write to {name}: {error.strerror}") from error
 
 
 def _drop_output(stream: TextIO) -> None:

@@ -213,8 +213,8 @@ def test_a_learned_folder_is_counted_and_everything_odd_is_told() -> None:
 
 def test_long_lists_of_remarks_are_cut_and_say_so() -> None:
     text = draw_learned(replace(LEARNED, missing=tuple(f"gone-{n}" for n in range(25))), PLAIN)
-    assert text.count("source is gone: gone-") == 20
-    assert "source is gone: 5 more; --json lists all" in text
+    assert text.count("source is gone: gone-") == 10
+    assert "source is gone: 15 more; --json lists all" in text
 
 
 def test_an_interruption_comes_first() -> None:

@@ -129,6 +129,31 @@ def test_a_reader_that_goes_away_ends_the_output_quietly(kb: Any, folder: Path, 
         assert process.wait() == 0
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+@pytest.mark.usefixtures("kb")
+def test_output_that_cannot_be_written_is_a_failure(folder: Path, environment: dict[str, str]) -> None:
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "kbdb", "status"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            cwd=folder,
+            env=environment,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert done.stderr.startswith(b"error: cannot write to standard output")
+
+
+@pytest.mark.usefixtures("kb")
+def test_closed_streams_stop_no_command_and_harm_no_file(folder: Path, environment: dict[str, str], run: Any) -> None:
+    (folder / "a.md").write_text("# A\n\napple\n", encoding="utf-8")
+    command = f'"{sys.executable}" -m kbdb learn a.md <&- >&- 2>&-'
+    assert subprocess.run(command, shell=True, cwd=folder, env=environment, check=False).returncode == 0
+    assert run("search", "apple").code == 0
+    assert run("check").code == 0
+
+
 @pytest.mark.skipif(os.name == "nt", reason="signals are different there")
 def test_ctrl_c_keeps_what_was_done_and_tells_it(kb: Any, folder: Path, environment: dict[str, str]) -> None:
     (folder / "many").mkdir()

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from kbdb.cli.render.paper import Paper, counted, joined, milliseconds
+from kbdb.cli.render.paper import Paper, Style, counted, joined, milliseconds
 
 if TYPE_CHECKING:
     from kbdb.model import AddSectionResult, RemoveSectionResult, RestoreResult
 
-SHOWN = 20
+SHOWN = 10
 """Of each kind of remark, this many are listed; --json has all."""
 
 
@@ -71,8 +71,8 @@ def _remarks(result: AddSectionResult, paper: Paper) -> Iterator[str]:
     yield from _listed("note", result.warnings, "warn", paper)
 
 
-def _listed(what: str, lines: list[str] | tuple[str, ...], style: str, paper: Paper) -> Iterator[str]:
-    label = paper.paint(f"{what}:", "warn" if style == "warn" else "dim")
+def _listed(what: str, lines: Sequence[str], style: Style, paper: Paper) -> Iterator[str]:
+    label = paper.paint(f"{what}:", style)
     yield from (f"{label} {paper.plain(line)}" for line in lines[:SHOWN])
     if len(lines) > SHOWN:
         yield f"{label} {len(lines) - SHOWN:,} more; --json lists all"
