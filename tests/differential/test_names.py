@@ -1,0 +1,117 @@
+"""The twins share names: what a header of csrc/ offers, the module of that name in reference/ offers, and back."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).resolve().parent.parent.parent
+CSRC = CHECKOUT / "csrc"
+REFERENCE = CHECKOUT / "reference"
+
+WITHOUT_TWIN = {
+    "bitmap": "Python has sets",
+    "bytes_out": "Python has bytearray",
+    "crc32": "Python has zlib",
+    "cursor": "Python has struct; varint.py reads whole lists",
+    "error": "Python has exceptions (kbdb/errors.py)",
+    "intern": "Python has dict",
+    "topk": "Python has sorted()",
+    "unicode_classes": "a table without functions, in both",
+    "utf8": "Python has str",
+}
+
+LIFETIME = re.compile(r"_(open|close|free|new)$")
+"""Python's objects are made by their classes or when they are read, and die by themselves."""
+
+ONLY_IN_C = {
+    # Lists are read whole by postings_read, positions_read and occurrences_read, not walked.
+    *("postings_next", "postings_corrupt", "positions_end", "positions_enter", "positions_leave", "positions_next"),
+    *("positions_seek", "occurrences_next", "occurrences_possible", "lists_corrupt", "table_check"),
+    # What kind a file is of, and where things are in it, are fields of Kind, Container and EntryRecord.
+    *("container_regions", "container_is_lists", "keyed_count", "lengths_read", "view_kbid", "bm25f_length"),
+    # Ranges of strings and bitmaps of keys are comprehensions.
+    *("strings_seek", "strings_prefix", "keyed_bitmap"),
+    # Tables of norms and of what was looked up before make C fast.
+    *("bm25f_prepare", "term_find"),
+    # The steps of Builder.add, merge and finish, between which C hands words to Python to be folded and stemmed.
+    *("builder_analyse", "builder_append", "builder_commit", "builder_filter", "builder_fold", "builder_reference"),
+    *("builder_reserve_tokens", "builder_roll_back", "builder_set_stem", "builder_sort_words", "builder_word"),
+    *("builder_write", "numbers_put", "places_mark", "places_corrupt"),
+    # The scanner of reference/toml.py is a class that gives the whole table.
+    *("toml_init", "toml_next", "toml_decode"),
+}
+
+ONLY_IN_PYTHON = {
+    # builder.c, merge.c and invert.c write the files in one go.
+    *("strings_write", "keyed_write", "terms_write", "corpus_write", "postings_encode", "positions_encode"),
+    *("varint_encode", "merge_entries", "slices"),
+    # Lists and tables are read whole.
+    *("varint_decode", "strings_all", "strings_count", "strings_text", "table_rows", "terms_words", "terms_stems"),
+    *("terms_forms", "positions_read", "occurrences_read", "corpus_entries", "corpus_removed"),
+    *("keyed_find", "keyed_keys", "keyed_record", "container_length", "container_place"),
+    *("terms_find_word", "words_df", "bm25f_averages", "scan_toml"),
+}
+
+
+def public_in_c(header: Path) -> set[str]:
+    """The functions of a header without their prefix: declared, or defined as static inline."""
+    text = re.sub(r"/\*.*?\*/", "", header.read_text(), flags=re.DOTALL)
+    return set(re.findall(r"^(?=\w)[\w \*]*?\bkb_(\w+)\(", text, flags=re.MULTILINE))
+
+
+def public_in_python(module: Path) -> set[str]:
+    """The public functions of a module, and the methods of Builder, Segment and Searcher as ``builder_add`` etc."""
+    names: set[str] = set()
+    for node in ast.parse(module.read_text()).body:
+        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+            names.add(node.name)
+        if isinstance(node, ast.ClassDef) and node.name in ("Builder", "Segment", "Searcher"):
+            methods = [item.name for item in node.body if isinstance(item, ast.FunctionDef)]
+            names |= {f"{node.name.lower()}_{method}" for method in methods if not method.startswith("_")}
+    return names
+
+
+HEADERS = sorted(header.stem for header in CSRC.glob("*.h") if header.stem not in WITHOUT_TWIN)
+
+
+@pytest.mark.parametrize("name", HEADERS)
+def test_what_a_header_offers_its_twin_offers(name: str) -> None:
+    twin = REFERENCE / f"{name}.py"
+    assert twin.is_file()
+    offered = {function for function in public_in_c(CSRC / f"{name}.h") if not LIFETIME.search(function)}
+    verify = public_in_python(REFERENCE / "verify.py")
+    assert set() == offered - ONLY_IN_C - public_in_python(twin) - verify
+
+
+@pytest.mark.parametrize("name", sorted(module.stem for module in REFERENCE.glob("*.py")))
+def test_what_a_twin_offers_the_engine_offers(name: str) -> None:
+    methods = re.compile(r"^(builder|segment|searcher)_")
+    declared = {function for header in CSRC.glob("*.h") for function in public_in_c(header)}
+    offered = {function for function in public_in_python(REFERENCE / f"{name}.py") if not methods.match(function)}
+    assert set() == offered - ONLY_IN_PYTHON - declared
+
+
+def test_the_classes_have_the_same_methods() -> None:
+    door = (CHECKOUT / "kbdb" / "_engine.pyx").read_text()
+    for name in ("Builder", "Segment", "Searcher"):
+        body = re.split(rf"^cdef class {name}:$", door, flags=re.MULTILINE)[1]
+        body = re.split(r"^\S", body, maxsplit=1, flags=re.MULTILINE)[0]
+        compiled = {
+            f"{name.lower()}_{method}" for method in re.findall(r"^    def ([a-z]\w*)\(", body, flags=re.MULTILINE)
+        }
+        attributes = {f"{name.lower()}_{item}" for item in ("sections", "fingerprint", "totals", "memory_bytes")}
+        assert public_in_python(REFERENCE / f"{name.lower()}.py") == compiled - attributes
+
+
+def test_no_exception_is_out_of_date() -> None:
+    in_c = {function for header in CSRC.glob("*.h") for function in public_in_c(header)}
+    in_python = {function for module in REFERENCE.glob("*.py") for function in public_in_python(module)}
+    assert set() == ONLY_IN_C - in_c
+    assert set() == ONLY_IN_C & in_python
+    assert set() == ONLY_IN_PYTHON - in_python
+    assert set() == ONLY_IN_PYTHON & in_c
+    assert set() == WITHOUT_TWIN.keys() - {header.stem for header in CSRC.glob("*.h")}
