@@ -174,16 +174,21 @@ class Store:
                     raise
             self._write_files()
 
-    def commit(self, change: Change) -> int:
-        """Stores one change durably, with what else was taken in.
+    def commit(self, *changes: Change) -> int:
+        """Stores changes durably, a commit each, with what else was taken in: all of it or, on any error, nothing.
 
         Returns:
-            The generation that it makes.
+            The generation that the last one makes.
         """
         with self._turn:
-            generation = self.append(change)
+            try:
+                for change in changes:
+                    self.append(change)
+            except BaseException:
+                self._backlog.drop_after(self.generation)
+                raise
             self.sync()
-            return generation
+            return self.generation
 
     def checkpoint(self) -> None:
         """Makes the truth files durable, then empties the journal; ``generation`` stays.

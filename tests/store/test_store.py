@@ -112,6 +112,15 @@ def test_appended_changes_are_read_at_once_and_acknowledged_by_sync(root: Path, 
     store.close()
 
 
+def test_when_one_of_several_changes_cannot_be_stored_none_is(store: Store) -> None:
+    with pytest.raises(InvalidIdError):
+        store.commit(Change(sections=(A,)), Change(removed_sections=("no kbid",)))
+    assert store.section_ids() == []
+    store.sync()
+    assert (store.generation, store.section_ids()) == (0, [])
+    assert store.commit(Change(sections=(A,)), Change(sections=(B,))) == 2
+
+
 def test_removal_goes_through_the_journal(root: Path, store: Store) -> None:
     store.commit(_everything())
     store.checkpoint()
