@@ -121,10 +121,14 @@ def tokenise(text: str) -> list:
         if status != KB_OK:
             raise _failure(status, NULL, "")
         words = []
+        folded = {}
         for i in range(0, tokens.count, 4):
             address = <uint64_t>tokens.items[i + 1] | <uint64_t>tokens.items[i + 2] << 32
-            word = PyUnicode_DecodeUTF8(<const char *><size_t>address, tokens.items[i + 3], NULL)
-            words.append((tokens.items[i], fold(word)))
+            token = PyUnicode_DecodeUTF8(<const char *><size_t>address, tokens.items[i + 3], NULL)
+            word = folded.get(token)
+            if word is None:
+                word = folded[token] = fold(token)
+            words.append((tokens.items[i], word))
         return words
     finally:
         free(tokens.items)
