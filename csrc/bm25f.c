@@ -32,12 +32,15 @@ kb_status kb_bm25f_prepare(kb_searcher *searcher) {
         for (uint32_t length = 0; length < count; length++)
             searcher->norms[field][length] = kb_bm25f_norm(searcher, field, length);
     }
-    searcher->once = malloc(searcher->norms_count[KB_BODY] * sizeof(double));
-    if (searcher->once == NULL)
+    uint32_t count = searcher->norms_count[KB_BODY];
+    searcher->few = malloc(KB_FEW * (size_t)count * sizeof(double));
+    if (searcher->few == NULL)
         return KB_E_MEMORY;
-    for (uint32_t length = 0; length < searcher->norms_count[KB_BODY]; length++) {
-        double x = 0.0 + (searcher->params.weights[KB_BODY] * 1.0) / searcher->norms[KB_BODY][length];
-        searcher->once[length] = x / (searcher->params.k1 + x);
+    for (uint32_t frequency = 1; frequency <= KB_FEW; frequency++) {
+        for (uint32_t length = 0; length < count; length++) {
+            double x = 0.0 + (searcher->params.weights[KB_BODY] * (double)frequency) / searcher->norms[KB_BODY][length];
+            searcher->few[(size_t)(frequency - 1) * count + length] = x / (searcher->params.k1 + x);
+        }
     }
     return KB_OK;
 }

@@ -11,16 +11,16 @@
 
 kb_status kb_scratch_new(uint32_t entries, kb_scratch *scratch) {
     scratch->entries = entries;
-    scratch->cells = calloc((size_t)entries + BLOCK, sizeof *scratch->cells);
-    scratch->dirty = calloc((size_t)entries / BLOCK + 1, 1);
+    scratch->cells = calloc((size_t)entries + 1, sizeof *scratch->cells);
+    scratch->written = calloc((size_t)entries / BLOCK + 1, sizeof *scratch->written);
     scratch->best = malloc(((size_t)entries + 1) * sizeof *scratch->best);
     scratch->touched = malloc(((size_t)entries + 1) * sizeof *scratch->touched);
-    return scratch->cells && scratch->dirty && scratch->best && scratch->touched ? KB_OK : KB_E_MEMORY;
+    return scratch->cells && scratch->written && scratch->best && scratch->touched ? KB_OK : KB_E_MEMORY;
 }
 
 void kb_scratch_free(kb_scratch *scratch) {
     free(scratch->cells);
-    free(scratch->dirty);
+    free(scratch->written);
     free(scratch->best);
     free(scratch->touched);
     kb_walk_free(&scratch->walk);
@@ -41,14 +41,14 @@ static inline void add_share(kb_scratch *scratch, uint32_t entry, double share, 
     kb_cell *cell = &scratch->cells[entry];
     cell->score = cell->score + share;
     cell->matched |= bit;
-    scratch->dirty[entry / BLOCK] = 1;
+    scratch->written[entry / BLOCK] |= (uint64_t)1 << entry % BLOCK;
 }
 
 /* Adds the shares of a clause with one alternative, one stem, and all fields: the common case. */
 static kb_status add_stem(search_task *task, const kb_alternative *alternative, uint64_t bit) {
     const kb_searcher *searcher = task->searcher;
     const uint32_t *body_lengths = task->view->lengths->lengths + (size_t)KB_BODY * task->view->segment->entries;
-    uint32_t once_count = searcher->norms_count[KB_BODY];
+    uint32_t count = searcher->norms_count[KB_BODY];
     double factor = alternative->weight * alternative->idf;
     kb_postings postings;
     kb_status status = kb_postings_open(&task->view->segment->terms, &alternative->terms[0]->stems[task->segment],
@@ -61,8 +61,9 @@ static kb_status add_stem(search_task *task, const kb_alternative *alternative, 
         if (status != KB_OK)
             return status;
         uint32_t length = body_lengths[postings.entry];
-        if (postings.mask == 1u << KB_BODY && postings.frequencies[KB_BODY] == 1 && length - 1 < once_count - 1) {
-            saturation = searcher->once[length];
+        uint32_t frequency = postings.frequencies[KB_BODY];
+        if (postings.mask == 1u << KB_BODY && frequency <= KB_FEW && length - 1 < count - 1) {
+            saturation = searcher->few[(size_t)(frequency - 1) * count + length];
         } else {
             status = kb_bm25f_saturation(searcher, task->view, postings.entry, postings.frequencies, &saturation,
                                          task->error);
@@ -137,37 +138,54 @@ static uint64_t clause_bits(const kb_plan *plan, kb_kind kind) {
     return bits;
 }
 
-/* Hands the matching entries of one block to the heap, and returns how many there are. */
-static uint64_t sweep_block(const search_task *task, const uint8_t *allowed, uint32_t first, kb_topk *topk) {
-    uint64_t must = clause_bits(task->plan, KB_MUST);
-    uint64_t must_not = clause_bits(task->plan, KB_MUST_NOT);
-    bool all = (must | clause_bits(task->plan, KB_SHOULD)) == 0;
-    uint32_t end = task->view->segment->entries - first < BLOCK ? task->view->segment->entries : first + BLOCK;
+/* What an entry's matched clauses must be for the entry to match. */
+typedef struct {
+    uint64_t must;
+    uint64_t must_not;
+    bool all; /* entries without any matched clause match too: the plan has no should or must clause */
+} conditions;
+
+static conditions conditions_of(const kb_plan *plan) {
+    uint64_t must = clause_bits(plan, KB_MUST);
+    return (conditions){must, clause_bits(plan, KB_MUST_NOT), (must | clause_bits(plan, KB_SHOULD)) == 0};
+}
+
+static bool fits(const conditions *wanted, uint64_t matched) {
+    return (matched & wanted->must) == wanted->must && (matched & wanted->must_not) == 0;
+}
+
+/* Hands the matching ones of 64 entries to the heap, clears their cells, and returns how many match. `candidates` has
+ * the bits of those that are live and allowed. */
+static uint64_t sweep_block(const search_task *task, const conditions *wanted, uint32_t block, uint64_t candidates,
+                            kb_topk *topk) {
+    uint64_t written = task->scratch->written[block];
     uint64_t total = 0;
-    for (uint32_t entry = first; entry < end; entry++) {
-        const kb_cell *cell = &task->scratch->cells[entry];
-        if ((cell->matched == 0 && !all) || (cell->matched & must) != must || cell->matched & must_not)
-            continue;
-        if (!kb_bitmap_has(task->view->live, entry) || (allowed != NULL && !kb_bitmap_has(allowed, entry)))
-            continue;
-        kb_hit hit = {task->segment, entry, cell->score, cell->matched};
-        kb_topk_add(topk, &hit);
-        total++;
+    for (uint64_t left = wanted->all ? written | candidates : written; left != 0; left &= left - 1) {
+        uint32_t bit = (uint32_t)__builtin_ctzll(left);
+        kb_cell *cell = &task->scratch->cells[(size_t)block * BLOCK + bit];
+        if (candidates >> bit & 1 && fits(wanted, cell->matched)) {
+            kb_hit hit = {task->segment, block * BLOCK + bit, cell->score, cell->matched};
+            kb_topk_add(topk, &hit);
+            total++;
+        }
+        *cell = (kb_cell){0};
     }
+    task->scratch->written[block] = 0;
     return total;
 }
 
-/* Hands the segment's matching entries to the heap, and clears the cells for the next segment. */
+/* Hands the segment's matching entries to the heap, and clears the scratch for the next segment. */
 static uint64_t sweep(const search_task *task, const uint8_t *allowed, kb_topk *topk) {
-    kb_scratch *scratch = task->scratch;
-    bool all = clause_bits(task->plan, KB_MUST_NOT) == (task->plan->count == 0 ? 0 : UINT64_MAX >> (64 - task->plan->count));
+    conditions wanted = conditions_of(task->plan);
+    uint32_t entries = task->view->segment->entries;
     uint64_t total = 0;
-    for (uint32_t first = 0; first < task->view->segment->entries; first += BLOCK) {
-        if (!scratch->dirty[first / BLOCK] && !all)
+    for (uint32_t block = 0; block < entries / BLOCK + (entries % BLOCK != 0); block++) {
+        if (task->scratch->written[block] == 0 && !wanted.all)
             continue;
-        total += sweep_block(task, allowed, first, topk);
-        memset(&scratch->cells[first], 0, BLOCK * sizeof *scratch->cells);
-        scratch->dirty[first / BLOCK] = 0;
+        uint64_t candidates = kb_bitmap_word(task->view->live, entries, block);
+        if (allowed != NULL)
+            candidates &= kb_bitmap_word(allowed, entries, block);
+        total += sweep_block(task, &wanted, block, candidates, topk);
     }
     return total;
 }

@@ -42,7 +42,7 @@ typedef struct {
 /* Memory one search at a time writes to; all cells are 0 between searches. */
 typedef struct {
     kb_cell *cells;    /* by entry, of the segment being searched */
-    uint8_t *dirty;    /* by block of 64 entries: some cell was written */
+    uint64_t *written; /* by block of 64 entries: bit i set when entry i's cell was written */
     double *best;      /* by entry: the largest share of a clause with several alternatives */
     uint32_t *touched; /* entries that have such a share */
     uint32_t entries;  /* of the largest segment */

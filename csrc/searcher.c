@@ -33,7 +33,7 @@ kb_status kb_searcher_open(kb_view *views, uint32_t count, const kb_params *para
 void kb_searcher_close(kb_searcher *searcher) {
     for (uint32_t field = 0; field < KB_FIELDS; field++)
         free(searcher->norms[field]);
-    free(searcher->once);
+    free(searcher->few);
     *searcher = (kb_searcher){0};
 }
 

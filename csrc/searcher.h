@@ -8,6 +8,8 @@
 
 #include "segment.h"
 
+#define KB_FEW 4u /* nearly all frequencies are smaller; each costs 8 bytes a length */
+
 typedef struct {
     double k1;
     double b[KB_FIELDS];
@@ -31,7 +33,7 @@ typedef struct {
     double averages[KB_FIELDS];
     double *norms[KB_FIELDS];        /* by length; of the lengths below norms_count */
     uint32_t norms_count[KB_FIELDS];
-    double *once; /* by body length, as many as norms of the body: the saturation of a stem that is once in it and nowhere else */
+    double *few; /* by frequency 1 to KB_FEW and body length below norms_count: the saturation of a stem that is in the body only */
 } kb_searcher;
 
 /* A stem in all segments: stems[i].df is 0 where segment i does not hold it. */

@@ -103,11 +103,11 @@ static bool read_fields(kb_postings *postings) {
     if (!kb_cursor_u8(&postings->cursor, &mask) || mask == 0 || mask == 1u << KB_BODY || mask >= 1u << KB_FIELDS)
         return false;
     postings->mask = mask;
-    for (uint32_t field = 0; field < KB_FIELDS; field++) {
-        postings->frequencies[field] = 0;
+    postings->frequencies[KB_BODY] = 0;
+    for (uint32_t field = 0; mask >> field != 0; field++) {
+        uint32_t more = 0;
         if (!(mask >> field & 1))
             continue;
-        uint32_t more = 0;
         if (!kb_cursor_varint(&postings->cursor, &more) || more == UINT32_MAX)
             return false;
         postings->frequencies[field] = more + 1;
@@ -115,35 +115,15 @@ static bool read_fields(kb_postings *postings) {
     return true;
 }
 
-kb_status kb_postings_next(kb_postings *postings, kb_error *error) {
-    uint32_t code = 0;
-    if (!kb_cursor_varint(&postings->cursor, &code))
-        return kb_postings_corrupt(postings, "a list of postings holds a wrong varint", error);
-    postings->next += (code >> 2) + 1;
-    if (postings->next > postings->terms->entries)
-        return kb_postings_corrupt(postings, "a posting names an entry past the segment's", error);
-    postings->entry = (uint32_t)(postings->next - 1);
-    postings->left--;
+kb_status kb_postings_read(kb_postings *postings, uint32_t kind, kb_error *error) {
     uint32_t more = 0;
-    switch (code & 3) {
-    case 1:
-        if (!kb_cursor_varint(&postings->cursor, &more) || more >= UINT32_MAX - 1)
-            return kb_postings_corrupt(postings, "a posting's frequency is wrong", error);
-        more++;
-        /* fall through */
-    case 0:
-        postings->mask = 1u << KB_BODY;
-        postings->frequencies[0] = postings->frequencies[2] = postings->frequencies[3] = postings->frequencies[4] = 0;
-        postings->frequencies[KB_BODY] = more + 1;
-        break;
-    case 2:
-        if (!read_fields(postings))
-            return kb_postings_corrupt(postings, "a posting's mask or frequency is wrong", error);
-        break;
-    default:
+    if (kind == 3)
         return kb_postings_corrupt(postings, "a posting is of a kind that does not occur", error);
-    }
-    if (postings->left == 0 && postings->cursor.next != postings->cursor.end)
-        return kb_postings_corrupt(postings, "a list is longer than its postings", error);
+    if (kind == 2)
+        return read_fields(postings) ? KB_OK
+                                     : kb_postings_corrupt(postings, "a posting's mask or frequency is wrong", error);
+    if (!kb_cursor_varint(&postings->cursor, &more) || more >= UINT32_MAX - 1)
+        return kb_postings_corrupt(postings, "a posting's frequency is wrong", error);
+    postings->frequencies[KB_BODY] = more + 2;
     return KB_OK;
 }

@@ -62,10 +62,33 @@ kb_status kb_terms_find(const kb_terms *terms, const uint8_t *bytes, size_t leng
 /* Begins a walk over a stem's postings. */
 kb_status kb_postings_open(const kb_terms *terms, const kb_stem *stem, kb_postings *postings, kb_error *error);
 
-/* Reads the next posting; there must be one left. */
-kb_status kb_postings_next(kb_postings *postings, kb_error *error);
-
 /* The fault of a list of postings at the walk's place. */
 kb_status kb_postings_corrupt(const kb_postings *postings, const char *message, kb_error *error);
+
+/* Reads what follows the code of a posting that is not of kind 0; kb_postings_next is the door. */
+kb_status kb_postings_read(kb_postings *postings, uint32_t kind, kb_error *error);
+
+/* Reads the next posting; there must be one left. */
+static inline kb_status kb_postings_next(kb_postings *postings, kb_error *error) {
+    uint32_t code = 0;
+    if (!kb_cursor_varint(&postings->cursor, &code))
+        return kb_postings_corrupt(postings, "a list of postings holds a wrong varint", error);
+    postings->next += (code >> 2) + 1;
+    if (postings->next > postings->terms->entries)
+        return kb_postings_corrupt(postings, "a posting names an entry past the segment's", error);
+    postings->entry = (uint32_t)(postings->next - 1);
+    postings->left--;
+    postings->mask = 1u << KB_BODY;
+    for (uint32_t field = 0; field < KB_FIELDS; field++)
+        postings->frequencies[field] = field == KB_BODY;
+    if ((code & 3) != 0) {
+        kb_status status = kb_postings_read(postings, code & 3, error);
+        if (status != KB_OK)
+            return status;
+    }
+    if (postings->left == 0 && postings->cursor.next != postings->cursor.end)
+        return kb_postings_corrupt(postings, "a list is longer than its postings", error);
+    return KB_OK;
+}
 
 #endif

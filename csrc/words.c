@@ -38,22 +38,45 @@ static kb_status put_range(const kb_terms *terms, uint32_t first, uint32_t end, 
     return status;
 }
 
-static bool holds(const uint8_t *word, size_t word_length, const uint8_t *part, size_t length) {
-    for (size_t at = 0; at + length <= word_length; at++)
-        if (length == 0 || memcmp(word + at, part, length) == 0)
-            return true;
-    return false;
+/* Where `part`, which is not empty, next begins in [at, end); `end` when nowhere. */
+static const uint8_t *find_part(const uint8_t *at, const uint8_t *end, const uint8_t *part, size_t length) {
+    while ((size_t)(end - at) >= length) {
+        const uint8_t *first = memchr(at, part[0], (size_t)(end - at) - length + 1);
+        if (first == NULL)
+            break;
+        if (memcmp(first, part, length) == 0)
+            return first;
+        at = first + 1;
+    }
+    return end;
 }
 
+/* Searches all words as one text; a place that crosses the end of a word is none. */
 static kb_status find_containing(const kb_terms *terms, const uint8_t *part, size_t length, kb_found_words *words,
                                  kb_error *error) {
-    kb_status status = KB_OK;
-    for (uint32_t i = 0; i < terms->words.count && status == KB_OK; i++) {
-        const uint8_t *word = NULL;
-        uint32_t word_length = 0;
-        status = kb_strings_get(&terms->words, i, &word, &word_length, error);
-        if (status == KB_OK && holds(word, word_length, part, length))
-            status = put_word(terms, i, 0, words, error);
+    const kb_strings *strings = &terms->words;
+    const uint8_t *offsets = NULL;
+    const uint8_t *bytes = NULL;
+    if (length == 0)
+        return put_range(terms, 0, strings->count, words, error);
+    kb_status status = kb_table_bytes(&strings->offsets, 0, strings->offsets.length, &offsets, error);
+    if (status == KB_OK)
+        status = kb_table_bytes(&strings->bytes, 0, strings->bytes.length, &bytes, error);
+    if (status != KB_OK || strings->bytes.length == 0)
+        return status;
+    const uint8_t *end = bytes + strings->bytes.length;
+    uint32_t number = 0;
+    for (const uint8_t *at = find_part(bytes, end, part, length); at != end && status == KB_OK;) {
+        uint64_t place = (uint64_t)(at - bytes);
+        while (number < strings->count && kb_load_u32(offsets + 4 * ((size_t)number + 1)) <= place)
+            number++;
+        if (number == strings->count)
+            break;
+        uint64_t word_end = kb_load_u32(offsets + 4 * ((size_t)number + 1));
+        bool inside = place + length <= word_end;
+        if (inside)
+            status = put_word(terms, number, 0, words, error);
+        at = find_part(inside && word_end <= strings->bytes.length ? bytes + word_end : at + 1, end, part, length);
     }
     return status;
 }
