@@ -1,0 +1,44 @@
+# Every developer task. The default runs all lints and tests; VENV names the virtual environment that is made and used.
+VENV ?= .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.kbdb-installed
+ENGINE := $(wildcard csrc/*.c csrc/*.h kbdb/_engine.p*) CMakeLists.txt pyproject.toml
+
+.PHONY: all quick lint test test-all c-test fuzz format docs clean
+all: lint c-test test-all
+
+quick: lint test
+
+$(INSTALLED): $(ENGINE)
+	test -x $(BIN)/python || python3 -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet -e '.[dev]'
+	touch $@
+
+lint: $(INSTALLED)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+test: $(INSTALLED)
+	$(BIN)/pytest
+
+test-all: $(INSTALLED)
+	$(BIN)/pytest -m ""
+
+c-test: $(INSTALLED)
+	PATH="$(abspath $(BIN)):$$PATH" .ci/c-tests
+
+fuzz: $(INSTALLED)
+	PATH="$(abspath $(BIN)):$$PATH" .ci/fuzz
+
+format: $(INSTALLED)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: $(INSTALLED)
+	$(BIN)/python tools/generate_cli_reference.py
+	$(BIN)/python tools/run_transcripts.py --write README.md
+
+clean:
+	rm -rf build dist $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
