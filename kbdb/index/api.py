@@ -91,9 +91,6 @@ class EngineModule(Protocol):
     Segment: SegmentOpener
     Searcher: SearcherMaker
 
-    @staticmethod
-    def tokenise(text: str) -> list[tuple[int, str]]: ...
-    @staticmethod
-    def scan_toml(data: bytes) -> dict[str, object]: ...
-    @staticmethod
-    def idf(sections: int, df: int) -> float: ...
+    tokenise: Callable[[str], list[tuple[int, str]]]
+    scan_toml: Callable[[bytes], dict[str, object]]
+    idf: Callable[[int, int], float]

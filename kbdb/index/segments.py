@@ -101,7 +101,7 @@ class SegmentList:
         return replace(self, slots=(*self.slots[:first], slot))
 
     def flush_from(self) -> int:
-        """The first place to merge from when the index is written: what is in memory, and older segments not much larger.
+        """The first place to merge from when the index is written: all in memory, and older segments not much larger.
 
         Each segment kept is more than twice as large as all after it, so that a section is rewritten a number of times
         that grows with the logarithm of the store.

@@ -25,8 +25,3 @@ def text_key(salt: str, stems: Sequence[str]) -> str:
     """The key of a token sequence under a salt."""
     digest = sha256("\x1f".join((salt, *stems)).encode()).hexdigest()
     return f"{salt}${digest}"
-
-
-def salt_of(key: str) -> str:
-    """The salt a key was made with."""
-    return key.partition("$")[0]

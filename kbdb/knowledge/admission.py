@@ -8,14 +8,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from kbdb.index.text_key import stems_of, text_key
 from kbdb.ingest.body import body_of
-from kbdb.index.text_key import salt_of, stems_of, text_key
 from kbdb.knowledge.core import Core, utc_now
 from kbdb.knowledge.entries import text_of
 from kbdb.model import Event, Section, State, Suppressed
-from kbdb.store.beliefs import Belief
+from kbdb.store.beliefs import Belief, Beliefs
 
-CARRIED_AS = {State.FORGOTTEN: "forget", State.ERASED: "forget", State.INVALIDATED: "invalidate", State.SUPERSEDED: "forget"}
+CARRIED_AS = {
+    State.FORGOTTEN: "forget",
+    State.ERASED: "forget",
+    State.INVALIDATED: "invalidate",
+    State.SUPERSEDED: "forget",
+}
 """The kind of event that carries a text's decided state over to a section that says the same in other clothes."""
 
 
@@ -27,36 +32,46 @@ class Gate:
         core: the database.
         actor: who writes.
         revives: whether the call is a user's own statement, which brings back what was held.
+        beliefs: what is believed once the events that go with the call anyway are stored.
     """
 
     core: Core
     actor: str
     revives: bool
+    beliefs: Beliefs
     suppressed: list[Suppressed] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
     def admit(self, section: Section) -> tuple[Event, ...]:
         """Decides on one section that a document is about to list; returns the events that go with it."""
-        own = self.core.beliefs.section(section.kbid, utc_now())
-        belief = own if own.state is not State.ACTIVE else self._decided_text(section)
+        belief = self.held(section)
         if belief is None:
             return ()
         if self.revives and belief.state is not State.ERASED:
             self.warnings.append(f"{section.title!r} was {belief.state} on {belief.since[:10]}; said again, it is back")
-            kinds = self.core.beliefs.revival(section.kbid, utc_now()) or ("restore",)
+            kinds = self.beliefs.revival(section.kbid, utc_now()) or ("restore",)
             return tuple(self._event(kind, section, "said again") for kind in kinds)
         self.suppressed.append(Suppressed(section.kbid, section.title, belief.state, belief.since, belief.reason))
-        if belief is own:
+        if self.beliefs.section(section.kbid, utc_now()).state is not State.ACTIVE:
             return ()
         return (self._event(CARRIED_AS[belief.state], section, f"same text as one that was {belief.state}"),)
 
+    def held(self, section: Section) -> Belief | None:
+        """What was decided against a section or its text, or None where nothing stands against it."""
+        own = self.beliefs.section(section.kbid, utc_now())
+        return own if own.state is not State.ACTIVE else self._decided_text(section)
+
     def _decided_text(self, section: Section) -> Belief | None:
-        salts = {salt_of(key) for key in self.core.beliefs.text_keys()}
+        salts = self.beliefs.salts()
         stems = section_stems(self.core, section) if salts else []
         if not stems:
             return None
-        found = (self.core.beliefs.text(text_key(salt, stems)) for salt in sorted(salts))
-        return next((belief for belief in found if belief is not None), None)
+        found = (self.beliefs.text(text_key(salt, stems)) for salt in salts)
+        return next((belief for belief in found if belief is not None and not self._is_heir(section, belief)), None)
+
+    def _is_heir(self, section: Section, belief: Belief) -> bool:
+        """Whether the section is what took the place of the one that the belief speaks of, though their texts agree."""
+        return belief.successor != "" and self.beliefs.head_of(belief.successor) == section.kbid
 
     def _event(self, kind: str, section: Section, reason: str) -> Event:
         keys = () if kind == "valid-until" else text_keys_of(self.core, section)
@@ -64,9 +79,10 @@ class Gate:
 
 
 def section_stems(core: Core, section: Section) -> list[str]:
-    """The stems of a section's title and body, in order."""
-    body = body_of(text_of(section), section.title, section.type)
-    return stems_of(core.engine, core.stem, section.title, body)
+    """The stems of a section's title and body, in order; a title that begins the body counts once."""
+    body = stems_of(core.engine, core.stem, body_of(text_of(section), section.title, section.type))
+    title = stems_of(core.engine, core.stem, section.title)
+    return body if body[: len(title)] == title else title + body
 
 
 def text_keys_of(core: Core, *sections: Section) -> tuple[str, ...]:

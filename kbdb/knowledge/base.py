@@ -1,4 +1,4 @@
-"""KnowledgeBase: an open database and the verbs it answers to. Checks arguments, then hands over to the verb's module."""
+"""KnowledgeBase: an open database and its verbs. Checks arguments, then hands over to the verb's module."""
 
 from __future__ import annotations
 

@@ -8,15 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from hashlib import sha256
+from pathlib import Path
 from time import perf_counter
 
-from kbdb.errors import KbdbError
+from kbdb.errors import CorruptError, KbdbError
 from kbdb.index import bitmaps
+from kbdb.index.segments import Slot
 from kbdb.knowledge.core import Core
 from kbdb.knowledge.entries import entry_of, places_of, stored_of
-from kbdb.knowledge.reading import content_of
 from kbdb.model import CheckFault, CheckResult, Event, Manifest, Section
 from kbdb.plan import Entry
+from kbdb.store.beliefs import replay
 from kbdb.store.events import decode_events
 from kbdb.store.ids import kbid_encode
 
@@ -66,8 +68,12 @@ def _check_sections(core: Core, kbids: list[str], findings: _Findings) -> None:
         except KbdbError as error:
             findings.error("SECTION_CORRUPT", core.store.layout.section(kbid), kbid, error.message, RELEARN)
     expected = {core.store.layout.section(kbid) for kbid in kbids}
-    for path in sorted(set(core.store.layout.sections.rglob("*.*")) - expected):
-        findings.warning("STRAY_FILE", path, "", f"{path} is no section", "move it away")
+    _check_strays(core.store.layout.sections, expected, "section", findings)
+
+
+def _check_strays(folder: Path, expected: set[Path], what: str, findings: _Findings) -> None:
+    for path in sorted({path for path in folder.rglob("*") if not path.is_dir()} - expected):
+        findings.warning("STRAY_FILE", path, "", f"{path} holds no {what} that is known", "move it away")
 
 
 def _check_manifests(core: Core, docids: list[str], kbids: set[str], findings: _Findings) -> None:
@@ -83,24 +89,34 @@ def _check_manifests(core: Core, docids: list[str], kbids: set[str], findings: _
             findings.error("SECTION_MISSING", path, kbid, f"{docid} lists section {kbid}, which is not stored", RELEARN)
         if not missing and all(p.kbid in findings.sections for p in manifest.sections):
             _check_mirror(core, manifest, findings)
+    layout = core.store.layout
+    _check_strays(layout.documents, {layout.manifest(docid) for docid in docids}, "document", findings)
 
 
 def _check_mirror(core: Core, manifest: Manifest, findings: _Findings) -> None:
     """A document read back must be the bytes that were learned."""
-    if sha256(content_of(core, manifest)).hexdigest() != manifest.origin.sha256:
+    digest = sha256(manifest.head.encode())
+    for placement in manifest.sections:
+        digest.update(findings.sections[placement.kbid].content + placement.gap.encode())
+    if digest.hexdigest() != manifest.origin.sha256:
         path = core.store.layout.manifest(manifest.docid)
         message = f"{manifest.docid} does not read back as it was learned: its SHA-256 differs"
         findings.error("DOCUMENT_DIFFERS", path, "", message, RELEARN)
 
 
 def _check_events(core: Core, findings: _Findings) -> None:
-    for name in core.store.event_files():
+    names = core.store.event_files()
+    folder = core.store.layout.events
+    _check_strays(folder, {folder / name for name in names}, "event", findings)
+    known: list[Event] = []
+    for name in names:
         path = core.store.layout.events / name
         try:
             events = decode_events(core.store.events_bytes(name), path)
         except KbdbError as error:
             findings.error("EVENTS_CORRUPT", path, "", error.message, error.hint)
             continue
+        known += events
         for event in events:
             for kbid in _unknown_kbids(core, event):
                 message = f"event {event.id} ({event.kind}) speaks of section {kbid}, which is not stored"
@@ -108,6 +124,10 @@ def _check_events(core: Core, findings: _Findings) -> None:
             if event.docid and not core.store.has_manifest(event.docid):
                 message = f"event {event.id} ({event.kind}) speaks of document {event.docid}, which is not stored"
                 findings.warning("EVENT_OF_UNKNOWN_DOCUMENT", path, "", message, "nothing to do if gc removed it")
+    try:
+        replay(known)
+    except CorruptError as error:
+        findings.error("EVENTS_DIFFER", folder, "", error.message, error.hint)
 
 
 def _unknown_kbids(core: Core, event: Event) -> list[str]:
@@ -125,18 +145,18 @@ def _check_index(core: Core, kbids: set[str], findings: _Findings) -> None:
         return
     indexed: set[str] = set()
     for slot in slots:
-        for entry in bitmaps.entries(slot.current):
-            indexed.add(kbid_encode(slot.segment.kbid(entry)))
+        indexed.update(kbid_encode(slot.segment.kbid(entry)) for entry in bitmaps.entries(slot.current))
+    folder = core.store.layout.indexes
     for kbid in sorted(indexed - kbids):
-        findings.error("INDEX_EXTRA", core.store.layout.indexes, kbid, f"the index holds {kbid}, which is not stored", REBUILD)
+        findings.error("INDEX_EXTRA", folder, kbid, f"the index holds {kbid}, which is not stored", REBUILD)
     for kbid in sorted(set(findings.sections) - indexed):
-        findings.error("INDEX_MISSING", core.store.layout.indexes, kbid, f"the index lacks section {kbid}", REBUILD)
+        findings.error("INDEX_MISSING", folder, kbid, f"the index lacks section {kbid}", REBUILD)
     for entry in _expected(findings, indexed):
         found = core.indexer.segments.find(entry.kbid)
-        if found is not None and not _agrees(entry, found[0].segment.stored(found[1]), found[0].segment.listed(), found[1]):
+        if found is not None and not _agrees(entry, *found):
             kbid = kbid_encode(entry.kbid)
             message = f"the index shows section {kbid} otherwise than its manifests do"
-            findings.error("INDEX_DIFFERS", core.store.layout.indexes, kbid, message, REBUILD)
+            findings.error("INDEX_DIFFERS", folder, kbid, message, REBUILD)
 
 
 def _expected(findings: _Findings, indexed: set[str]) -> Iterator[Entry]:
@@ -149,6 +169,6 @@ def _expected(findings: _Findings, indexed: set[str]) -> Iterator[Entry]:
             yield entry_of(section, stored_of(section, places_of(kbid, listing.get(kbid, ()))))
 
 
-def _agrees(entry: Entry, stored: bytes, listed: bytes, place: int) -> bool:
-    return entry.stored == stored and entry.listed == bitmaps.has(listed, place)
-
+def _agrees(entry: Entry, slot: Slot, place: int) -> bool:
+    segment = slot.segment
+    return entry.stored == segment.stored(place) and entry.listed == bitmaps.has(segment.listed(), place)

@@ -6,14 +6,14 @@ everything that reads the index goes through ``snapshot``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from kbdb.config import Config, load
-from kbdb.errors import DatabaseClosedError
+from kbdb.errors import CorruptError, DatabaseClosedError, SectionNotFoundError, StorageError
 from kbdb.index import bitmaps
 from kbdb.index.api import Stem
 from kbdb.index.engine import engine, stemmer
@@ -23,7 +23,7 @@ from kbdb.index.snapshot import Snapshot
 from kbdb.knowledge.entries import StoredSection
 from kbdb.knowledge.indexer import Indexer
 from kbdb.languages import stop_words
-from kbdb.model import Event, State
+from kbdb.model import Event, Section, State
 from kbdb.plan import Params
 from kbdb.query.synonyms import load_synonyms
 from kbdb.store.beliefs import Beliefs, replay
@@ -88,16 +88,21 @@ class Core:
     @property
     def notices(self) -> tuple[str, ...]:
         """What happened on its own and the user should know, such as an index made anew."""
-        return tuple(self.indexer.notices)
+        delayed = self.store.delayed
+        waiting = (f"stored, but not all files are written yet: {delayed.message}",) if delayed else ()
+        return (*self.indexer.notices, *waiting)
 
     def close(self) -> None:
-        """Brings what is only in memory or in the journal to its place, and gives the database up."""
+        """Brings what is only in memory or in the journal to its place, and gives the database up.
+
+        Where the file system refuses that, nothing is lost: the journal is read again at the next opening.
+        """
         if self._closed:
             return
         self._closed = True
         try:
             if self.indexer.loaded:
-                self.checkpoint()
+                self._try_checkpoint()
         finally:
             self._snapshot = None
             self.store.close()
@@ -111,6 +116,10 @@ class Core:
         """A new event of this moment, by this clone; after all that are known, even where a clock went back."""
         now = self._last_event = instant_after(datetime.now(UTC), self._newest_event())
         return replace(Event(new_event_id(now), now, self.store.writer, actor, kind), **fields)
+
+    def follow(self, events: Iterable[Event]) -> None:
+        """Makes new events come after these, which are about to be stored."""
+        self._last_event = max((self._newest_event(), *(event.time for event in events)))
 
     @property
     def events(self) -> dict[str, Event]:
@@ -130,10 +139,28 @@ class Core:
             self._beliefs = replay(self.events.values())
         return self._beliefs
 
+    def beliefs_with(self, events: Sequence[Event]) -> Beliefs:
+        """What would be believed if these events were stored too.
+
+        Raises:
+            CorruptError: two different events have one id.
+        """
+        return replay([*self.events.values(), *events]) if events else self.beliefs
+
     def _newest_event(self) -> str:
         if not self._last_event:
             self._last_event = max((event.time for event in self.events.values()), default="")
         return self._last_event
+
+    def readable(self, kbids: Iterable[str]) -> list[Section]:
+        """Those of the sections that are stored and can be read."""
+        found = []
+        for kbid in kbids:
+            try:
+                found.append(self.store.read_section(kbid))
+            except (SectionNotFoundError, CorruptError):
+                continue
+        return found
 
     def commit(self, changes: Sequence[Change]) -> int:
         """Stores changes durably, each whole or not at all, and brings beliefs and index up to date.
@@ -141,19 +168,22 @@ class Core:
         Returns:
             The generation after the last change.
         """
-        before, known = self.indexer.listings(changes), self.events
-        for change in changes:
-            self.store.append(change)
-        self.store.sync()
-        events = {event.id: event for change in changes for event in change.events}
-        if events:
-            known.update(events)
-            self._last_event = ""
-            self._beliefs = None
-        self.indexer.absorb(changes, before)
-        self._snapshot = None
+        before, known, reached = self.indexer.listings(changes), self.events, self.generation
+        try:
+            self.store.commit(*changes)
+            events = {event.id: event for change in changes for event in change.events}
+            if events:
+                known.update(events)
+                self._last_event = ""
+                self._beliefs = None
+            self.indexer.absorb(changes, before)
+            self._snapshot = None
+        except BaseException:
+            if self.generation != reached:
+                self._forget()
+            raise
         if self.store.journal_bytes > JOURNAL_LIMIT:
-            self.checkpoint()
+            self._try_checkpoint()
         return self.generation
 
     def checkpoint(self) -> None:
@@ -161,6 +191,19 @@ class Core:
         self.indexer.flush()
         self._snapshot = None
         self.store.checkpoint()
+
+    def _try_checkpoint(self) -> None:
+        """A checkpoint between commits. What was committed is stored, so a refusal is told, not raised."""
+        try:
+            self.checkpoint()
+        except StorageError as error:
+            self.indexer.tell(f"the journal could not be emptied yet: {error.message}")
+
+    def _forget(self) -> None:
+        """Drops what is held in memory of the truth files, after a commit that it may not show in full."""
+        self._events = self._beliefs = self._snapshot = None
+        self._last_event = ""
+        self.indexer.abandon()
 
     def rebuild(self) -> int:
         """Makes the index anew from the truth files alone; returns how many sections it holds."""

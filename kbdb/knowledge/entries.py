@@ -111,9 +111,7 @@ def entry_of(section: Section, stored: StoredSection) -> Entry:
     headings = dict.fromkeys(title for title in above if title != section.title)
     homes = sorted({(place.source, place.docid) for place in stored.places}) or [("", "")]
     targets = {
-        target
-        for source, docid in homes
-        for target in links(text, source, docid, docid_of_source, section.type)
+        target for source, docid in homes for target in links(text, source, docid, docid_of_source, section.type)
     }
     return Entry(
         kbid=kbid_decode(section.kbid),
@@ -156,4 +154,3 @@ def _description(places: Sequence[Place]) -> str:
     """A document's description stands for the whole; it is indexed with its first section."""
     leading = (place for place in places if place.manifest.sections[0].kbid == place.placement.kbid)
     return "\n".join(dict.fromkeys(place.manifest.description for place in leading if place.manifest.description))
-

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from time import perf_counter
 
 from kbdb.errors import DocumentNotFoundError, SectionNotFoundError
 from kbdb.knowledge.admission import text_keys_of
 from kbdb.knowledge.core import Core, utc_now
-from kbdb.model import Event, Manifest, Receipt, RemoveSectionResult, RestoreResult, State
+from kbdb.model import Event, Manifest, Receipt, RemoveSectionResult, RestoreResult, Section, State
 from kbdb.store.store import Change
 
 
@@ -24,7 +25,7 @@ def unlearn_section(core: Core, kbid: str, reason: str, actor: str) -> RemoveSec
     if belief.state is State.FORGOTTEN:
         receipt = Receipt(belief.event, (), "", others, f"kbdb restore {kbid}")
         return RemoveSectionResult(False, _ms(started), core.generation, receipt)
-    keys = text_keys_of(core, core.store.read_section(kbid))
+    keys = text_keys_of(core, *core.readable([kbid]))
     event = core.event("forget", actor, kbids=(kbid,), reason=reason, text_keys=keys)
     core.commit([Change(events=(event,))])
     receipt = Receipt(event.id, (kbid,), "", others, f"kbdb restore {kbid}")
@@ -50,7 +51,7 @@ def unlearn_document(core: Core, docid: str, reason: str, actor: str) -> RemoveS
             others |= listing - {docid}
         elif core.beliefs.section(kbid, now).state is State.ACTIVE:
             own.append(kbid)
-    keys = text_keys_of(core, *(core.store.read_section(kbid) for kbid in own))
+    keys = text_keys_of(core, *core.readable(own))
     event = core.event("forget", actor, docid=docid, kbids=tuple(own), reason=reason, text_keys=keys)
     core.commit([Change(events=(event,))])
     receipt = Receipt(event.id, tuple(own), docid, tuple(sorted(others)), f"kbdb restore {docid}")
@@ -58,19 +59,22 @@ def unlearn_document(core: Core, docid: str, reason: str, actor: str) -> RemoveS
 
 
 def restore_section(core: Core, kbid: str, actor: str) -> RestoreResult:
-    """Takes back the last thing that was decided against a section; does nothing where it is active.
+    """Takes back the last thing that was decided against a section; does nothing where it is live.
 
-    A section that was superseded before it was forgotten is superseded again.
+    A section that was superseded before it was forgotten is superseded again. Where only withdrawn documents list it,
+    one of them becomes live with it; what was forgotten together with that document stays forgotten.
 
     Raises:
         SectionNotFoundError: nothing of that id is stored.
     """
     require_section(core, kbid)
-    if not core.beliefs.revival(kbid, utc_now()):
+    listing = [manifest.docid for manifest in core.indexer.manifests_listing(kbid)]
+    docid = "" if any(map(core.document_is_live, listing)) else next(iter(listing), "")
+    if not docid and not core.beliefs.revival(kbid, utc_now()):
         return RestoreResult((), "", core.generation)
-    keys = text_keys_of(core, core.store.read_section(kbid))
-    core.commit([Change(events=(core.event("restore", actor, kbids=(kbid,), text_keys=keys),))])
-    return RestoreResult((kbid,), "", core.generation)
+    keys = text_keys_of(core, *core.readable([kbid]))
+    core.commit([Change(events=(core.event("restore", actor, docid=docid, kbids=(kbid,), text_keys=keys),))])
+    return RestoreResult((kbid,), docid, core.generation)
 
 
 def restore_document(core: Core, docid: str, actor: str) -> RestoreResult:
@@ -82,16 +86,21 @@ def restore_document(core: Core, docid: str, actor: str) -> RestoreResult:
     require_document(core, docid)
     if core.document_is_live(docid):
         return RestoreResult((), docid, core.generation)
-    event = revival_of(core, docid, actor)
+    kbids = core.events[core.beliefs.document(docid).event].kbids
+    event = revival_of(core, docid, actor, core.readable(kbids))
     core.commit([Change(events=(event,))])
     return RestoreResult(event.kbids, docid, core.generation)
 
 
-def revival_of(core: Core, docid: str, actor: str) -> Event:
-    """The event that makes a forgotten or retired document live again."""
-    kbids = core.events[core.beliefs.document(docid).event].kbids
-    keys = text_keys_of(core, *(core.store.read_section(kbid) for kbid in kbids if core.store.has_section(kbid)))
-    return core.event("restore", actor, docid=docid, kbids=kbids, text_keys=keys)
+def revival_of(core: Core, docid: str, actor: str, sections: Sequence[Section]) -> Event:
+    """The event that makes a forgotten or retired document live again.
+
+    With it come those of the sections that were forgotten together with it; any others stay forgotten.
+    """
+    together = core.events[core.beliefs.document(docid).event].kbids
+    back = {section.kbid: section for section in sections if section.kbid in together}
+    keys = text_keys_of(core, *back.values())
+    return core.event("restore", actor, docid=docid, kbids=tuple(back), text_keys=keys)
 
 
 def require_section(core: Core, kbid: str) -> None:

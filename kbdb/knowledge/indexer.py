@@ -10,11 +10,17 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 
-from kbdb.errors import CorruptError, StaleIndexError
+from kbdb.errors import (
+    CorruptError,
+    DocumentNotFoundError,
+    SectionNotFoundError,
+    StaleIndexError,
+    UnsupportedFormatError,
+)
 from kbdb.index import bitmaps
 from kbdb.index.api import EngineModule, Segment, Stem
 from kbdb.index.fingerprint import fingerprint
-from kbdb.index.segments import SegmentList, Slot
+from kbdb.index.segments import SegmentList
 from kbdb.knowledge.entries import StoredSection, entry_of, places_of, stored_of
 from kbdb.model import Manifest, Section
 from kbdb.plan import Entry
@@ -33,6 +39,7 @@ class Indexer:
     Attributes:
         notices: what went otherwise than hoped and the user should know.
         meta: what is on disk, or None where nothing is.
+        was_stale: whether what was on disk could not be used, and what was made instead is not written yet.
     """
 
     def __init__(self, store: Store, engine: EngineModule, built_with: str, stem: Stem) -> None:
@@ -43,7 +50,9 @@ class Indexer:
         self.stem = stem
         self.notices: list[str] = []
         self.meta: IndexMeta | None = None
+        self.was_stale = False
         self._segments: SegmentList | None = None
+        self._is_behind = False
 
     @property
     def loaded(self) -> bool:
@@ -57,6 +66,15 @@ class Indexer:
         assert self._segments is not None
         return self._segments
 
+    def tell(self, notice: str) -> None:
+        """Adds a notice, once."""
+        if notice not in self.notices:
+            self.notices.append(notice)
+
+    def abandon(self) -> None:
+        """Lets go of an index that may not show the last commit; it is made anew when next asked for."""
+        self._segments, self._is_behind = None, True
+
     def stored(self, kbid: str) -> StoredSection | None:
         """What the index keeps of a section, or None where it does not hold it."""
         found = self.segments.find(kbid_decode(kbid))
@@ -66,7 +84,7 @@ class Indexer:
         """The manifests that list a section, by docid, live or not."""
         stored = self.stored(kbid)
         docids = {place.docid for place in stored.places} if stored else set()
-        return self._listing(kbid, docids, self.store.read_manifest)
+        return _listing(kbid, docids, self._manifest)
 
     def listings(self, changes: Sequence[Change]) -> DocumentListings:
         """What the documents that these changes touch are listed with in the index now."""
@@ -74,20 +92,24 @@ class Indexer:
 
     def absorb(self, changes: Sequence[Change], before: DocumentListings) -> None:
         """Brings the index up to changes that are stored; ``before`` are the ``listings`` of just before."""
-        removed = {kbid for change in changes for kbid in change.removed_sections}
+        removed: set[str] = set()
         fresh = {section.kbid: section for change in changes for section in change.sections}
         listing: dict[str, set[str]] = {kbid: set() for kbid in set(fresh).union(*before.values())}
         for change in changes:
+            removed.difference_update(section.kbid for section in change.sections)
+            removed.update(change.removed_sections)
             for manifest in change.manifests:
                 for placement in manifest.sections:
                     listing.setdefault(placement.kbid, set()).add(manifest.docid)
-        read = cache(self.store.read_manifest)
+        read = cache(self._manifest)
         entries = []
         for kbid in sorted(listing.keys() - removed):
             known = self.stored(kbid)
             docids = listing[kbid].union(place.docid for place in known.places) if known else listing[kbid]
-            entry = self._entry(kbid, self._listing(kbid, docids, read), fresh.get(kbid))
-            if entry is not None and (known is None or known.encode() != entry.stored):
+            entry = self._entry(kbid, _listing(kbid, docids, read), fresh.get(kbid))
+            if entry is None:
+                removed.add(kbid)
+            elif known is None or known.encode() != entry.stored:
                 entries.append(entry)
         if entries or removed:
             self._segments = self.segments.added(entries, sorted(map(kbid_decode, removed)))
@@ -99,14 +121,13 @@ class Indexer:
             The number of sections indexed.
         """
         listing: dict[str, list[Manifest]] = {}
-        for docid in self.store.manifest_ids():
-            manifest = self.store.read_manifest(docid)
+        for manifest in filter(None, map(self._manifest, self.store.manifest_ids())):
             for kbid in {placement.kbid for placement in manifest.sections}:
                 listing.setdefault(kbid, []).append(manifest)
         entries = (self._entry(kbid, listing.get(kbid, ())) for kbid in self.store.section_ids())
         fresh = SegmentList(self.engine, self.fingerprint, self.stem)
         self._segments = fresh.added(entry for entry in entries if entry is not None)
-        self.meta = None
+        self.meta, self._is_behind = None, False
         return sum(slot.segment.sections for slot in self._segments.slots)
 
     def flush(self) -> None:
@@ -125,36 +146,46 @@ class Indexer:
             segments = replace(segments, slots=(*segments.slots[:-1], slot))
         self.meta = IndexMeta(self.store.generation, self.fingerprint, self.built_with, _folders(segments))
         index_files.write_meta(layout, self.meta)
-        self._segments = segments
+        self._segments, self.was_stale = segments, False
         index_files.sweep(layout, self.meta.folders)
 
     def _load(self) -> None:
         layout, recovered = self.store.layout, self.store.recovered
         meta = index_files.read_meta(layout)
         first = self.store.generation - len(recovered)
-        empty = SegmentList(self.engine, self.fingerprint, self.stem)
-        if meta is None and first == 0:
-            self._segments, missed = empty, recovered
-        elif meta is None or meta.fingerprint != self.fingerprint or meta.generation < first:
-            self._remake("it was missing" if meta is None else "it was built by another version or configuration")
+        if reason := self._unfit(meta, first):
+            self._remake(reason)
             return
-        else:
+        segments = SegmentList(self.engine, self.fingerprint, self.stem)
+        if meta is not None:
             index_files.sweep(layout, meta.folders)
             try:
-                segments = empty
                 for folder in meta.folders:
                     segments = segments.with_segment(self._open(folder), folder, None)
             except StaleIndexError:
                 self._remake("its files were of another version")
                 return
-            self._segments, self.meta = segments, meta
-            missed = recovered[max(0, meta.generation - first) :]
+        self._segments, self.meta = segments, meta
+        missed = recovered[meta.generation - first if meta else 0 :]
         if missed:
             self.absorb(missed, self.listings(missed))
 
+    def _unfit(self, meta: IndexMeta | None, first: int) -> str:
+        """Why the commits after ``first`` cannot bring the index on disk up to the truth, or ``""``."""
+        if self._is_behind:
+            return "a change was interrupted"
+        if meta is None:
+            return "it was missing" if first else ""
+        if meta.fingerprint != self.fingerprint:
+            return "it was built by another version or configuration"
+        if not first <= meta.generation <= self.store.generation:
+            return "it does not belong to this state of the files"
+        return ""
+
     def _remake(self, reason: str) -> None:
         self.rebuild()
-        self.notices.append(f"the index was made anew: {reason}")
+        self.was_stale = True
+        self.tell(f"the index was made anew: {reason}")
 
     def _open(self, folder: int) -> Segment:
         layout = self.store.layout
@@ -164,14 +195,19 @@ class Indexer:
     def _entry(self, kbid: str, manifests: Sequence[Manifest], section: Section | None = None) -> Entry | None:
         try:
             section = section or self.store.read_section(kbid)
-        except CorruptError as error:
-            self.notices.append(f"left out of the index: {error.message}")
+        except (CorruptError, SectionNotFoundError, UnsupportedFormatError) as error:
+            self.tell(f"left out of the index: {error.message}")
             return None
         return entry_of(section, stored_of(section, places_of(kbid, manifests)))
 
-    def _listing(self, kbid: str, docids: Iterable[str], read: Callable[[str], Manifest]) -> list[Manifest]:
-        manifests = (read(docid) for docid in sorted(docids) if self.store.has_manifest(docid))
-        return [manifest for manifest in manifests if any(p.kbid == kbid for p in manifest.sections)]
+    def _manifest(self, docid: str) -> Manifest | None:
+        try:
+            return self.store.read_manifest(docid)
+        except DocumentNotFoundError:
+            return None
+        except (CorruptError, UnsupportedFormatError) as error:
+            self.tell(f"left out of the index: {error.message}")
+            return None
 
     def _listed_in(self, docid: str) -> set[str]:
         found: set[str] = set()
@@ -184,6 +220,11 @@ class Indexer:
 def touched(change: Change) -> set[str]:
     """The documents whose manifests a change writes or removes."""
     return {manifest.docid for manifest in change.manifests}.union(change.removed_documents)
+
+
+def _listing(kbid: str, docids: Iterable[str], read: Callable[[str], Manifest | None]) -> list[Manifest]:
+    manifests = filter(None, map(read, sorted(docids)))
+    return [manifest for manifest in manifests if any(p.kbid == kbid for p in manifest.sections)]
 
 
 def _folders(segments: SegmentList) -> tuple[int, ...]:

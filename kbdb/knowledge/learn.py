@@ -17,12 +17,21 @@ from pathlib import Path
 from time import perf_counter
 from types import FrameType
 
-from kbdb.errors import InvalidArgumentError, KbdbError, SourceUnreadableError
+from kbdb.errors import (
+    CorruptError,
+    DocumentNotFoundError,
+    InvalidArgumentError,
+    KbdbError,
+    SectionNotFoundError,
+    SourceUnreadableError,
+)
 from kbdb.ingest.parse import parse
 from kbdb.ingest.walk import Reason, SourceFile, Walked, walk
 from kbdb.knowledge.core import Core
 from kbdb.knowledge.entries import docid_of_source
 from kbdb.knowledge.forget import revival_of
+from kbdb.knowledge.given import given_before
+from kbdb.knowledge.missing import account_for_missing
 from kbdb.knowledge.planning import (
     LearnOptions,
     Planned,
@@ -33,10 +42,10 @@ from kbdb.knowledge.planning import (
     sections_of,
     settle,
 )
-from kbdb.knowledge.sources import path_of_source, source_of
+from kbdb.knowledge.reading import content_of
+from kbdb.knowledge.sources import source_of
 from kbdb.knowledge.tally import Tally
 from kbdb.model import AddSectionResult, LearnedDocument, Manifest, Origin, Suppressed
-from kbdb.store.store import Change
 
 BATCH_DOCUMENTS = 64
 BATCH_BYTES = 4 << 20
@@ -61,13 +70,13 @@ def learn_paths(
 
     Raises:
         SourceNotFoundError: a path does not exist.
-        InvalidArgumentError: a docid or title was given for several files.
+        InvalidArgumentError: a docid, a title or what it supersedes was given for several files.
     """
     started = perf_counter()
     walked = walk(paths, options.include, options.exclude)
-    if len(walked.files) > 1 and (options.docid is not None or options.title is not None):
+    if len(walked.files) > 1 and (options.docid is not None or options.title is not None or options.supersedes):
         raise InvalidArgumentError(
-            f"--docid and --title speak of one document, but {len(walked.files)} files were found",
+            f"--docid, --title and supersedes speak of one document, but {len(walked.files)} files were found",
             "learn the files one by one",
         )
     tally = Tally(core)
@@ -77,7 +86,7 @@ def learn_paths(
         _learn_files(core, walked.files, options, tally, progress, interrupted)
         tally.interrupted = interrupted()
     if not tally.interrupted:
-        _account_for_missing(core, [path for path in paths if path.is_dir()], options, tally)
+        account_for_missing(core, [path for path in paths if path.is_dir()], options.prune, options.who, tally)
     tally.warnings.extend(_left_out(walked))
     return tally.result(perf_counter() - started)
 
@@ -125,25 +134,29 @@ def plan_file(core: Core, source: SourceFile, options: LearnOptions) -> Planned:
     """Plans what learning one file changes."""
     name = source_of(core.store.layout.home, source.path)
     docid = docid_of_source(name) if options.docid is None else options.docid
-    old = core.store.read_manifest(docid) if core.store.has_manifest(docid) else None
+    old = _known(core, docid)
     belief = core.beliefs.document(docid)
-    if old is not None and belief.state == "forgotten" and not source.named:
+    by_name = source.named and options.who == "user"
+    if old is not None and belief.state == "forgotten" and not by_name:
         held = Suppressed("", old.title, "forgotten", belief.since, belief.reason)
         return replace(_unchanged(old), suppressed=(held,))
     data = _read(source.path)
     digest = sha256(data).hexdigest()
-    events = (revival_of(core, docid, options.who),) if old is not None and belief.state != "live" else ()
-    if old is not None and old.origin.sha256 == digest and not events and _says_nothing_new(old, options):
+    same = old is not None and old.origin.sha256 == digest and belief.state == "live"
+    if old is not None and same and _says_nothing_new(old, options) and _is_whole(core, old, data):
         return _unchanged(old)
-    parsed = parse(data, source.path.name, options.type, options.title or "")
+    given = given_before(core, old)
+    title = given.title if options.title is None else options.title
+    parsed = parse(data, source.path.name, options.type or given.type, title or "")
+    said = given.description if options.description is None else options.description
     sections = sections_of(parsed.parts, section_type_of(core, old, options), parsed.type)
     now = now_seconds()
     manifest = Manifest(
         docid=docid,
         type=parsed.type,
         title=parsed.title,
-        description=parsed.description if options.description is None else options.description,
-        tags=clean_tags((*parsed.tags, *options.tags, *_tags_given_before(old))),
+        description=parsed.description if said is None else said,
+        tags=clean_tags((*parsed.tags, *options.tags, *given.tags)),
         subject=old.subject if old else "",
         origin=Origin(options.who, name, digest),
         created=old.created if old else now,
@@ -151,16 +164,30 @@ def plan_file(core: Core, source: SourceFile, options: LearnOptions) -> Planned:
         head=parsed.head,
         sections=placements_of(parsed.parts, sections),
     )
-    if old is not None and not events and replace(manifest, updated=old.updated) == old:
-        return _unchanged(old)
-    return replace(settle(core, old, manifest, sections, options, events=events), warnings=parsed.warnings)
+    events = (revival_of(core, docid, options.who, sections),) if belief.state != "live" else ()
+    planned = settle(core, old, manifest, sections, options, events=events)
+    if old is not None and replace(manifest, updated=old.updated) == old and planned.changes_nothing:
+        return replace(_unchanged(old), suppressed=planned.suppressed)
+    back = f"{manifest.title!r} was forgotten on {belief.since[:10]}; learned again by name, it is back"
+    warnings = (back,) if belief.state == "forgotten" else ()
+    return replace(planned, warnings=(*parsed.warnings, *warnings, *planned.warnings))
+
+
+def _known(core: Core, docid: str) -> Manifest | None:
+    """The manifest of before; None where there is none, or it is damaged and about to be made good."""
+    try:
+        return core.store.read_manifest(docid)
+    except (CorruptError, DocumentNotFoundError):
+        return None
 
 
 def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise SourceUnreadableError(f"cannot read {path}: {error.strerror}", "check that it exists and its permissions") from error
+        raise SourceUnreadableError(
+            f"cannot read {path}: {error.strerror}", "check that it exists and its permissions"
+        ) from error
 
 
 def _says_nothing_new(old: Manifest, options: LearnOptions) -> bool:
@@ -168,34 +195,17 @@ def _says_nothing_new(old: Manifest, options: LearnOptions) -> bool:
     return untouched and set(clean_tags(options.tags)) <= set(old.tags) and not options.supersedes
 
 
-def _tags_given_before(old: Manifest | None) -> tuple[str, ...]:
-    """The tags of a document that did not come from its own front matter; they outlive its changes."""
-    if old is None:
-        return ()
-    from_source = parse(old.head.encode(), "", old.type).tags if old.head else ()
-    return tuple(sorted(set(old.tags) - set(clean_tags(from_source))))
+def _is_whole(core: Core, old: Manifest, data: bytes) -> bool:
+    """Whether a document reads back as its file; one that is damaged is learned anew."""
+    try:
+        return content_of(core, old) == data
+    except (CorruptError, SectionNotFoundError):
+        return False
 
 
 def _unchanged(old: Manifest) -> Planned:
-    kbids = tuple(placement.kbid for placement in old.sections)
-    return Planned(LearnedDocument(old.docid, old.origin.source, "unchanged", len(kbids), kbids))
-
-
-def _account_for_missing(core: Core, folders: Sequence[Path], options: LearnOptions, tally: Tally) -> None:
-    """Finds live documents whose file is gone from a learned folder, and retires them with ``prune``."""
-    home = core.store.layout.home
-    prefixes = [source_of(home, folder) for folder in folders]
-    for docid in core.store.manifest_ids() if prefixes else ():
-        source = core.store.read_manifest(docid).origin.source
-        inside = any(prefix == "." or source.startswith(prefix.rstrip("/") + "/") for prefix in prefixes)
-        if not source or not inside or not core.document_is_live(docid) or path_of_source(home, source).exists():
-            continue
-        if options.prune:
-            event = core.event("retire", options.who, docid=docid, reason="source is gone")
-            core.commit([Change(events=(event,))])
-            tally.pruned.append(docid)
-        else:
-            tally.missing.append(docid)
+    kbids = tuple(dict.fromkeys(placement.kbid for placement in old.sections))
+    return Planned(LearnedDocument(old.docid, old.origin.source, "unchanged", len(old.sections), kbids))
 
 
 @contextmanager

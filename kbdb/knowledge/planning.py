@@ -13,7 +13,7 @@ from kbdb.ingest.parse import Part
 from kbdb.knowledge.admission import Gate
 from kbdb.knowledge.core import Core
 from kbdb.knowledge.replacing import Revisions
-from kbdb.model import Event, LearnedDocument, Manifest, Placement, Section, Suppressed
+from kbdb.model import Event, LearnedDocument, Manifest, Placement, Section, State, Suppressed
 from kbdb.store.section import make_section
 from kbdb.store.store import Change
 from kbdb.store.times import seconds
@@ -54,6 +54,11 @@ class Planned:
     suppressed: tuple[Suppressed, ...] = ()
     warnings: tuple[str, ...] = ()
 
+    @property
+    def changes_nothing(self) -> bool:
+        """Whether, the manifest aside, there is nothing to store."""
+        return self.change is None or not (self.change.sections or self.change.events)
+
 
 def sections_of(parts: Sequence[Part], section_type: str, type: str) -> list[Section]:
     """The sections that a document's parts become."""
@@ -85,9 +90,8 @@ def section_type_of(core: Core, old: Manifest | None, options: LearnOptions) -> 
     """The partition a document's sections belong to: as said, else as it was, else default."""
     if options.section_type is not None:
         return options.section_type
-    if old is not None and old.sections:
-        return core.store.read_section(old.sections[0].kbid).section_type
-    return "default"
+    stored = core.indexer.stored(old.sections[0].kbid) if old is not None and old.sections else None
+    return stored.section_type if stored else "default"
 
 
 def settle(
@@ -108,19 +112,26 @@ def settle(
         stated: those that this call speaks of; all of them unless given.
         revives: whether stated text that was forgotten comes back (see ``Gate``).
         events: that go with the change anyway.
+
+    Raises:
+        InvalidArgumentError: what to replace or supersede is unknown or ambiguous.
     """
-    gate = Gate(core, options.who, revives)
     listed = list({section.kbid: section for section in sections}.values())
     spoken = listed if stated is None else list({section.kbid: section for section in stated}.values())
     before = {placement.kbid for placement in old.sections} if old else set()
-    added = tuple(section for section in listed if not core.store.has_section(section.kbid))
-    fresh = [section for section in listed if section.kbid not in before]
-    admitted = [event for section in spoken for event in gate.admit(section)]
+    # A section whose file is damaged is written again.
+    added = tuple(section for section in listed if not core.readable([section.kbid]))
     revisions = Revisions(core, options.who)
+    gate = Gate(core, options.who, revives, core.beliefs_with(events))
+    heirs = [section for section in spoken if may_succeed(gate, section)]
     if options.replace:
+        fresh = [section for section in heirs if section.kbid not in before]
         revisions.replace_same_titles(manifest, fresh, options.docid or manifest.docid)
-    if options.supersedes and fresh:
-        revisions.supersede(options.supersedes, fresh[0].kbid, "superseded by the caller")
+    if options.supersedes:
+        revisions.supersede_named(options.supersedes, heirs)
+    gate.beliefs = core.beliefs_with((*events, *revisions.events))
+    to_admit = [section for section in spoken if gate.revives or section.kbid not in revisions.successors]
+    admitted = [event for section in to_admit for event in gate.admit(section)]
     retired = tuple(sorted(before - {section.kbid for section in listed} - set(revisions.old)))
     gone = (core.event("retire", options.who, docid=manifest.docid, kbids=retired),) if retired else ()
     document = LearnedDocument(
@@ -132,7 +143,7 @@ def settle(
     )
     return Planned(
         document=document,
-        change=Change(sections=added, manifests=(manifest,), events=(*events, *admitted, *revisions.events, *gone)),
+        change=Change(sections=added, manifests=(manifest,), events=(*events, *revisions.events, *admitted, *gone)),
         added=added,
         reused=len(spoken) - len([section for section in spoken if section in added]),
         retired=retired,
@@ -140,6 +151,12 @@ def settle(
         suppressed=tuple(gate.suppressed),
         warnings=tuple(gate.warnings),
     )
+
+
+def may_succeed(gate: Gate, section: Section) -> bool:
+    """Whether a section may take another's place: one that stays out of search must not; an older text may return."""
+    belief = gate.held(section)
+    return belief is None or gate.revives or belief.state is State.SUPERSEDED
 
 
 def now_seconds() -> str:

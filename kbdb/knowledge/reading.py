@@ -42,7 +42,9 @@ def retrieve_section(core: Core, kbid: str) -> SectionView:
         tags=stored.tags if stored else (),
         description=stored.description if stored else "",
         content=section.content,
-        places=tuple(place for manifest in core.indexer.manifests_listing(kbid) for place in _places(core, manifest, kbid)),
+        places=tuple(
+            place for manifest in core.indexer.manifests_listing(kbid) for place in _places(core, manifest, kbid)
+        ),
     )
 
 
@@ -97,7 +99,9 @@ def list_sections(core: Core, only: ListFilter, limit: int, offset: int) -> List
 def check_page(limit: int, offset: int) -> None:
     """Raises InvalidArgumentError for a page that cannot be."""
     if limit < 1 or offset < 0:
-        raise InvalidArgumentError(f"limit {limit} and offset {offset} make no page", "limit is at least 1, offset at least 0")
+        raise InvalidArgumentError(
+            f"limit {limit} and offset {offset} make no page", "limit is at least 1, offset at least 0"
+        )
 
 
 def _places(core: Core, manifest: Manifest, kbid: str) -> Iterator[SectionPlace]:

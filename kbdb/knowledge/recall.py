@@ -18,9 +18,7 @@ BYTES_A_TOKEN = 4
 """A token is counted as this many bytes of UTF-8: near enough for English, generous for other scripts."""
 
 
-def recall(
-    core: Core, kbids: Sequence[str], depth: int, max_tokens: int | None, *, compact: bool
-) -> RecallResults:
+def recall(core: Core, kbids: Sequence[str], depth: int, max_tokens: int | None, *, compact: bool) -> RecallResults:
     """The sections asked for, then those they refer to.
 
     Args:

@@ -27,17 +27,37 @@ class Revisions:
         """The sections superseded so far."""
         return tuple(kbid for event in self.events for kbid in event.kbids)
 
-    def supersede(self, olds: Sequence[str], new: str, reason: str) -> None:
-        """A new section takes the place of old ones; those that are not active stay as they are."""
-        store, now = self.core.store, utc_now()
+    @property
+    def successors(self) -> set[str]:
+        """The sections that took a place so far."""
+        return {event.successor for event in self.events}
+
+    def supersede_named(self, olds: Sequence[str], heirs: Sequence[Section]) -> None:
+        """The first of the new sections takes the place of those that the caller names.
+
+        Raises:
+            InvalidArgumentError: one is not stored, or there is no new section that could take its place.
+        """
         for kbid in olds:
-            if not store.has_section(kbid):
+            if not self.core.store.has_section(kbid):
                 raise InvalidArgumentError(f"supersedes names {kbid}, which is not stored", "kbdb search finds kbids")
-        active = [k for k in olds if k != new and self.core.beliefs.section(k, now).state is State.ACTIVE]
+        if not heirs:
+            raise InvalidArgumentError(
+                "nothing can take the place of what supersedes names: the text is empty or was withdrawn itself",
+                "learn other text, or restore it first",
+            )
+        self._supersede(olds, heirs[0], "superseded by the caller")
+
+    def _supersede(self, olds: Sequence[str], new: Section, reason: str) -> None:
+        """A new section takes the place of old ones; those that are not active stay as they are."""
+        now, done = utc_now(), {new.kbid, *self.old}
+        active = [k for k in olds if k not in done and self.core.beliefs.section(k, now).state is State.ACTIVE]
         if not active:
             return
-        keys = text_keys_of(self.core, *(store.read_section(kbid) for kbid in active))
-        fields = {"kbids": tuple(active), "successor": new, "reason": reason, "text_keys": keys}
+        keys = set(text_keys_of(self.core, *(self.core.store.read_section(kbid) for kbid in active)))
+        # A new section that says the same in other clothes must not be held back for the old one's sake.
+        keys -= set(text_keys_of(self.core, new))
+        fields = {"kbids": tuple(active), "successor": new.kbid, "reason": reason, "text_keys": tuple(sorted(keys))}
         self.events.append(self.core.event("revise", self.actor, **fields))
 
     def replace_same_titles(self, manifest: Manifest, fresh: Sequence[Section], scope: str) -> None:
@@ -55,11 +75,12 @@ class Revisions:
             same_path = [k for k, place in inside if place.heading_path == paths[section.kbid]]
             targets = list(dict.fromkeys(same_path or [k for k, _ in inside] or [k for k, _ in found]))
             if len(targets) > 1 and not same_path:
+                names = ", ".join(targets)
                 raise InvalidArgumentError(
-                    f"--replace is ambiguous: {len(targets)} sections are titled {section.title!r}: {', '.join(targets)}",
+                    f"--replace is ambiguous: {len(targets)} sections are titled {section.title!r}: {names}",
                     "name the document with --docid, or unlearn those that are wrong",
                 )
-            self.supersede(targets, section.kbid, "replaced by a section of the same title")
+            self._supersede(targets, section, "replaced by a section of the same title")
 
 
 def live_with_title(core: Core, title: str) -> list[tuple[str, StoredSection]]:
@@ -77,4 +98,3 @@ def live_with_title(core: Core, title: str) -> list[tuple[str, StoredSection]]:
         if stored.title == title:
             found.append((kbid_encode(segment.kbid(hit.entry)), stored))
     return sorted(found)
-

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 
@@ -13,7 +13,7 @@ from kbdb.knowledge.core import Core
 from kbdb.knowledge.entries import StoredPlace, StoredSection, docid_of_source, tag_key, text_of
 from kbdb.knowledge.sources import source_of
 from kbdb.model import PagedSearchResult, SearchHit, Unreadable
-from kbdb.plan import EngineHit, EngineResult
+from kbdb.plan import EngineHit, EngineResult, Share
 from kbdb.query.explain import explain_shares
 from kbdb.query.highlight import Matcher
 from kbdb.query.parser import parse_query
@@ -57,14 +57,16 @@ def search(core: Core, query: str, options: SearchOptions) -> PagedSearchResult:
     _check(options)
     snapshot = core.snapshot()
     resolved = resolve_query(core, snapshot, query)
-    allowed = _allowed(core, snapshot, resolved, options)
+    groups = _groups(core, resolved, options)
+    allowed = snapshot.allowed(groups, _excluded(core, resolved))
     engine_started = perf_counter()
     result = _run(snapshot, resolved, options.offset + options.limit, allowed)
     engine_ms = (perf_counter() - engine_started) * 1000
     best = result.hits[0] if result.hits else None
     unreadable: list[Unreadable] = []
     page = result.hits[options.offset :]
-    hits = _hits(core, snapshot, resolved, page, options, unreadable)
+    docids = {key.removeprefix("doc:") for group in groups for key in group if key.startswith("doc:")}
+    hits = _hits(core, snapshot, resolved, page, options, docids, unreadable)
     return PagedSearchResult(
         query=query,
         search_mode=options.mode,
@@ -74,7 +76,7 @@ def search(core: Core, query: str, options: SearchOptions) -> PagedSearchResult:
         generation=snapshot.generation,
         total=result.total,
         total_is_exact=result.total_is_exact,
-        hidden=_hidden(core, snapshot, resolved, options),
+        hidden=_hidden(snapshot, resolved, allowed),
         offset=options.offset,
         limit=options.limit,
         engine_ms=engine_ms,
@@ -89,7 +91,7 @@ def rank(core: Core, query: str, limit: int) -> list[tuple[str, float]]:
     """The bare engine call: kbids and scores of the best hits, without filters, snippets or files."""
     snapshot = core.snapshot()
     resolved = resolve_query(core, snapshot, query)
-    return [] if resolved.asks_nothing else snapshot.searcher.rank(resolved.plan, limit)
+    return snapshot.searcher.rank(resolved.plan, limit) if resolved.plan.clauses else []
 
 
 def resolve_query(core: Core, snapshot: Snapshot, query: str) -> Resolved:
@@ -119,20 +121,24 @@ def _run(snapshot: Snapshot, resolved: Resolved, limit: int, allowed: list[bytes
     return snapshot.searcher.search(resolved.plan, limit, allowed)
 
 
-def _allowed(core: Core, snapshot: Snapshot, resolved: Resolved, options: SearchOptions) -> list[bytes] | None:
-    """Bitmaps of what the filters of query and options let through; None where there are none."""
-    filters = resolved.filters
-    groups = [(_folded(key),) for key in filters.all_of]
-    groups += [_widened(core, group) for group in filters.any_of]
-    groups += [(tag_key(tag),) for tag in options.tags]
+def _groups(core: Core, resolved: Resolved, options: SearchOptions) -> list[Sequence[str]]:
+    """Filter keys of query and options: a hit holds one of each group."""
+    groups: list[Sequence[str]] = []
+    groups.extend((_folded(key),) for key in resolved.filters.all_of)
+    groups.extend(_widened(core, group) for group in resolved.filters.any_of)
+    groups.extend((tag_key(tag),) for tag in options.tags)
     if options.type is not None:
         groups.append((f"type:{options.type}",))
     if options.section_type is not None:
         groups.append((f"section_type:{options.section_type}",))
     if options.docid is not None:
         groups.append(_widened(core, (f"doc:{options.docid}",)))
-    none_of = [key for written in filters.none_of for key in _widened(core, (_folded(written),))]
-    return snapshot.allowed(groups, none_of)
+    return groups
+
+
+def _excluded(core: Core, resolved: Resolved) -> list[str]:
+    """Filter keys of which a hit holds none."""
+    return [key for written in resolved.filters.none_of for key in _widened(core, (_folded(written),))]
 
 
 def _folded(key: str) -> str:
@@ -143,16 +149,17 @@ def _folded(key: str) -> str:
 def _widened(core: Core, group: Sequence[str]) -> tuple[str, ...]:
     """A document may be named by its docid or by the path it was learned from."""
     home = core.store.layout.home
-    paths = [key.removeprefix("doc:") for key in group if key.startswith("doc:") and not is_docid(key[4:])]
-    return (*group, *(f"doc:{docid_of_source(source_of(home, home / path))}" for path in paths if path))
+    names = [key.removeprefix("doc:") for key in group if key.startswith("doc:")]
+    paths = [name for name in names if name and not (is_docid(name) and core.store.has_manifest(name))]
+    return (*group, *(f"doc:{docid_of_source(source_of(home, home / path))}" for path in paths))
 
 
-def _hidden(core: Core, snapshot: Snapshot, resolved: Resolved, options: SearchOptions) -> int:
+def _hidden(snapshot: Snapshot, resolved: Resolved, allowed: list[bytes] | None) -> int:
     """How many sections match that are stored but not live."""
     searcher = snapshot.hidden_searcher
     if searcher is None or resolved.asks_nothing:
         return 0
-    return searcher.search(resolved.plan, 0, _allowed(core, snapshot, resolved, options)).total
+    return searcher.search(resolved.plan, 0, allowed).total
 
 
 def _hits(
@@ -161,6 +168,7 @@ def _hits(
     resolved: Resolved,
     page: Sequence[EngineHit],
     options: SearchOptions,
+    docids: Collection[str],
     unreadable: list[Unreadable],
 ) -> list[SearchHit]:
     matcher = Matcher(resolved, core.engine.tokenise, core.stem)
@@ -174,10 +182,10 @@ def _hits(
             unreadable.append(Unreadable(kbid, str(core.store.layout.section(kbid)), error.message))
             continue
         stored = StoredSection.decode(segment.stored(found.entry))
-        shares = ()
+        shares: tuple[Share, ...] = ()
         if options.explain or resolved.has_choices:
             shares = snapshot.searcher.explain(resolved.plan, found.segment, found.entry)
-        place = shown_place(core, stored, options.docid)
+        place = shown_place(core, stored, docids)
         body = body_of(text, stored.title, stored.type)
         snippet = make_snippet(body or stored.description, matcher)
         hits.append(
@@ -202,9 +210,9 @@ def _hits(
     return hits
 
 
-def shown_place(core: Core, stored: StoredSection, docid: str | None = None) -> StoredPlace:
-    """The place a hit is cited by: in the document asked for, else in the first live one, else in any."""
-    asked = (place for place in stored.places if place.docid == docid)
+def shown_place(core: Core, stored: StoredSection, docids: Collection[str] = ()) -> StoredPlace:
+    """The place a hit is cited by: in a document asked for, else in the first live one, else in any."""
+    asked = (place for place in stored.places if place.docid in docids)
     live = (place for place in stored.places if core.document_is_live(place.docid))
     nowhere = StoredPlace("", "", "", (), 0, 0, 0)
     return next(asked, None) or next(live, None) or next(iter(stored.places), nowhere)

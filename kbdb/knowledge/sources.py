@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
+
+_ESCAPED = re.compile(rb"\\x([0-9a-f]{2})")
 
 
 def source_of(home: Path, path: Path) -> str:
@@ -17,6 +20,18 @@ def source_of(home: Path, path: Path) -> str:
     return shown.as_posix().encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
-def path_of_source(home: Path, source: str) -> Path:
-    """The path that ``source_of`` wrote, for names that are UTF-8."""
-    return home / source
+def is_gone(home: Path, source: str) -> bool:
+    """Whether no file stands any more where ``source_of`` said. One that cannot be looked at is not gone."""
+    path = os.fsencode(home / source)
+    raw = _ESCAPED.sub(lambda found: bytes.fromhex(found[1].decode()), path)
+    return all(map(_is_absent, {path, raw}))
+
+
+def _is_absent(path: bytes) -> bool:
+    try:
+        os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+    return False

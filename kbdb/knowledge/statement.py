@@ -6,7 +6,7 @@ mirrors what was said, statement after statement.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from time import perf_counter
@@ -15,6 +15,7 @@ from kbdb.errors import InvalidArgumentError
 from kbdb.ingest.document import ParsedDocument
 from kbdb.ingest.lines import line_ends
 from kbdb.ingest.parse import parse
+from kbdb.knowledge.admission import Gate
 from kbdb.knowledge.core import Core
 from kbdb.knowledge.entries import text_of
 from kbdb.knowledge.forget import revival_of
@@ -22,6 +23,7 @@ from kbdb.knowledge.planning import (
     LearnOptions,
     Planned,
     clean_tags,
+    may_succeed,
     now_seconds,
     placements_of,
     section_type_of,
@@ -63,10 +65,13 @@ def plan_content(core: Core, content: bytes, options: LearnOptions) -> Planned:
     sections = sections_of(parsed.parts, section_type_of(core, old, options), parsed.type)
     stated = [Item(p, s) for p, s in zip(placements_of(parsed.parts, sections), sections, strict=True)]
     head = parsed.head if old is None else old.head
-    items = stated if old is None else list(_joined(core, old, stated, replaces=options.replace))
+    revives = options.who == "user"
+    gate = Gate(core, options.who, revives, core.beliefs)
+    heirs = {s.kbid for s in sections if options.replace and may_succeed(gate, s)}
+    items = stated if old is None else list(_joined(core, old, stated, heirs))
     manifest = _manifest(docid, old, parsed, head, items, options)
-    gone = old is not None and not core.document_is_live(docid)
-    events = (revival_of(core, docid, options.who),) if gone else ()
+    # A document that was withdrawn comes back with what is said now, and not with what it said before.
+    events = () if core.document_is_live(docid) else (revival_of(core, docid, options.who, ()),)
     planned = settle(
         core,
         old,
@@ -74,13 +79,13 @@ def plan_content(core: Core, content: bytes, options: LearnOptions) -> Planned:
         [item.section for item in items],
         options,
         stated=sections,
-        revives=options.who == "user",
+        revives=revives,
         events=events,
     )
-    same = old is not None and replace(manifest, updated=old.updated) == old
-    if same and planned.change is not None and not planned.change.events:
+    if old is not None and replace(manifest, updated=old.updated) == old and planned.changes_nothing:
         kbids = planned.document.kbids
-        return Planned(LearnedDocument(docid, "", "unchanged", len(kbids), kbids), suppressed=planned.suppressed)
+        unchanged = LearnedDocument(docid, "", "unchanged", len(old.sections), kbids)
+        return Planned(unchanged, suppressed=planned.suppressed)
     return replace(planned, warnings=(*parsed.warnings, *planned.warnings))
 
 
@@ -101,18 +106,23 @@ def _document_to_join(core: Core, title: str, options: LearnOptions) -> tuple[st
     return _document_to_join(core, title, replace(options, docid=None))
 
 
-def _joined(core: Core, old: Manifest, stated: Sequence[Item], *, replaces: bool) -> Iterator[Item]:
-    """The old items with the new ones in the places of those they replace, or behind them."""
+def _joined(core: Core, old: Manifest, stated: Sequence[Item], heirs: Collection[str]) -> Iterator[Item]:
+    """The old items, with the ``heirs`` among the new in the places of those they replace, the other new behind."""
     listed = {placement.kbid for placement in old.sections}
     new = [item for item in stated if item.section.kbid not in listed]
+    now_at: dict[str, str] = {}
     for placement in old.sections:
         section = core.store.read_section(placement.kbid)
-        match = next((item for item in new if replaces and _same_heading(item, placement, section)), None)
+        able = (item for item in new if item.section.kbid in heirs and _same_heading(item, placement, section))
+        match = next(able, None)
+        parent = now_at.get(placement.parent, "")
         if match is None:
-            yield Item(placement, section)
+            yield Item(replace(placement, parent=parent), section)
+            now_at[placement.kbid] = placement.kbid
         else:
             new.remove(match)
-            yield Item(replace(match.placement, gap=placement.gap), match.section)
+            yield Item(replace(match.placement, parent=parent, gap=placement.gap), match.section)
+            now_at[placement.kbid] = match.section.kbid
     yield from new
 
 
@@ -131,7 +141,7 @@ def _manifest(
     now = now_seconds()
     spaced = _spaced(items) if old is not None else list(items)
     placements = tuple(_laid_out(head, spaced))
-    source = head + "".join(text_of(i.section) + p.gap for i, p in zip(spaced, placements, strict=True))
+    pieces = [i.section.content + p.gap.encode() for i, p in zip(spaced, placements, strict=True)]
     title = parsed.title if old is None or options.title is not None else old.title
     description = parsed.description if old is None else parsed.description or old.description
     return Manifest(
@@ -141,7 +151,7 @@ def _manifest(
         description=description if options.description is None else options.description,
         tags=clean_tags((*parsed.tags, *options.tags, *(old.tags if old else ()))),
         subject=old.subject if old else "",
-        origin=Origin(options.who, "", sha256(source.encode()).hexdigest()),
+        origin=Origin(options.who, "", sha256(b"".join((head.encode(), *pieces))).hexdigest()),
         created=old.created if old else now,
         updated=now,
         head=head,

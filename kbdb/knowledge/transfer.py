@@ -18,14 +18,14 @@ from kbdb.knowledge.core import Core
 from kbdb.model import Event, ExportResult, Manifest, Section
 from kbdb.store import files
 from kbdb.store.catalog import decode_catalog, encode_catalog
-from kbdb.store.events import decode_events
+from kbdb.store.events import decode_events, is_event_file
 from kbdb.store.manifest import decode_manifest
 from kbdb.store.section import decode_section
 from kbdb.store.store import Change
 
 SUMS = "SHA256SUMS"
-BATCH = 500
-"""Documents taken in with one sync."""
+CATALOG = "catalog.toml"
+CONTENTS = frozenset((SUMS, CATALOG, "sections", "documents", "events"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def export(core: Core, target: Path) -> ExportResult:
         sections += name.startswith("sections/")
         documents += name.startswith("documents/")
     files.write_atomic(making / SUMS, "".join(sums).encode(), sync=False, point="export")
-    made = [path for path in making.rglob("*")]
+    made = list(making.rglob("*"))
     folders = [making, *(path for path in made if path.is_dir())]
     files.sync_many([path for path in made if path.is_file()], folders, making, None)
     files.replace_folder(making, target, point="export")
@@ -68,35 +68,33 @@ def export(core: Core, target: Path) -> ExportResult:
 
 
 def import_(core: Core, source: Path) -> ExportResult:
-    """Takes an export in: what is new is stored, what was decided there or here about a text goes on to hold.
+    """Takes an export in, all of it or nothing: what is new is stored, what was decided there or here goes on to hold.
 
     Of a document that both have, the one updated last stays.
 
     Raises:
         SourceNotFoundError: there is no export.
-        HashMismatchError: a file is not what the export's list says; nothing was written.
-        CorruptError: a file is not what its name says; nothing was written.
+        HashMismatchError: a file is not what the export's list says.
+        CorruptError: a file is not what its name says, or an event says something else here.
     """
     started = perf_counter()
     package = read_package(source)
-    gate = Gate(core, "import", revives=False)
-    new_events = tuple(event for event in package.events if event.id not in core.events)
-    if new_events:
-        core.commit([Change(events=new_events)])
+    gate = Gate(core, "import", revives=False, beliefs=core.beliefs_with(package.events))
+    core.follow(package.events)
     wanted = [manifest for manifest in package.manifests if _is_newer(core, manifest)]
-    listed = {placement.kbid for manifest in package.manifests for placement in manifest.sections}
-    stored = 0
-    loose = [section for kbid, section in package.sections.items() if kbid not in listed]
-    batches = [wanted[at : at + BATCH] for at in range(0, len(wanted), BATCH)] or [[]]
-    for number, batch in enumerate(batches):
-        changes = [_taking_in(core, package, manifest, gate) for manifest in batch]
-        if number == 0 and loose:
-            changes.append(Change(sections=tuple(s for s in loose if not core.store.has_section(s.kbid))))
-        stored += len({section.kbid for change in changes for section in change.sections})
-        if changes:
-            core.commit(changes)
+    newer = {manifest.docid for manifest in wanted}
+    skipped = {p.kbid for manifest in package.manifests if manifest.docid not in newer for p in manifest.sections}
+    listed = dict.fromkeys(placement.kbid for manifest in wanted for placement in manifest.sections)
+    loose = package.sections.keys() - skipped - listed.keys()
+    events = {event.id: event for event in package.events if event.id not in core.events}
+    admitted = [event for kbid in listed for event in gate.admit(package.sections[kbid])]
+    fresh = [package.sections[kbid] for kbid in (*listed, *sorted(loose)) if not core.readable([kbid])]
+    retired = [event for manifest in wanted for event in _retired(core, manifest)]
+    if fresh or wanted or events:
+        everything = (*events.values(), *admitted, *retired)
+        core.commit([Change(sections=tuple(fresh), manifests=tuple(wanted), events=everything)])
     suppressed = len({one.kbid for one in gate.suppressed})
-    return ExportResult(str(source), stored, len(wanted), suppressed, (perf_counter() - started) * 1000)
+    return ExportResult(str(source), len(fresh), len(wanted), suppressed, (perf_counter() - started) * 1000)
 
 
 def read_package(source: Path) -> Package:
@@ -105,17 +103,24 @@ def read_package(source: Path) -> Package:
     if not sums_path.is_file():
         raise SourceNotFoundError(f"{source} is not an export: it has no {SUMS}", "name a folder that kbdb export made")
     contents = dict(_verified(source, sums_path))
-    decode_catalog(contents.get("catalog.toml", b""), source / "catalog.toml")
-    sections, manifests, events = {}, [], []
+    decode_catalog(contents.pop(CATALOG, b""), source / CATALOG)
+    sections: dict[str, Section] = {}
+    manifests: list[Manifest] = []
+    events: list[Event] = []
     for name, data in contents.items():
         path = source / name
         if name.startswith("sections/"):
             section = decode_section(data, path)
+            _check_name(path, name, _section_name(section.kbid))
             sections[section.kbid] = section
         elif name.startswith("documents/"):
-            manifests.append(decode_manifest(data, path))
-        elif name.startswith("events/"):
+            manifest = decode_manifest(data, path)
+            _check_name(path, name, _manifest_name(manifest.docid))
+            manifests.append(manifest)
+        elif name.startswith("events/") and is_event_file(name.removeprefix("events/")):
             events += decode_events(data, path)
+        else:
+            raise CorruptError(f"{path} is no file that an export holds", "export again")
     for manifest in manifests:
         for placement in manifest.sections:
             if placement.kbid not in sections:
@@ -123,11 +128,18 @@ def read_package(source: Path) -> Package:
     return Package(sections, tuple(manifests), tuple(events))
 
 
-def _taking_in(core: Core, package: Package, manifest: Manifest, gate: Gate) -> Change:
-    sections = list({p.kbid: package.sections[p.kbid] for p in manifest.sections}.values())
-    events = tuple(event for section in sections for event in gate.admit(section))
-    fresh = tuple(section for section in sections if not core.store.has_section(section.kbid))
-    return Change(sections=fresh, manifests=(manifest,), events=events)
+def _check_name(path: Path, name: str, expected: str) -> None:
+    if name != expected:
+        raise CorruptError(f"{path} holds what belongs into {expected}", "export again")
+
+
+def _retired(core: Core, manifest: Manifest) -> Iterator[Event]:
+    """Says which sections a document no longer lists when the imported one takes its place."""
+    if core.store.has_manifest(manifest.docid):
+        before = {placement.kbid for placement in core.store.read_manifest(manifest.docid).sections}
+        gone = tuple(sorted(before - {placement.kbid for placement in manifest.sections}))
+        if gone:
+            yield core.event("retire", "import", docid=manifest.docid, kbids=gone)
 
 
 def _is_newer(core: Core, manifest: Manifest) -> bool:
@@ -139,22 +151,36 @@ def _is_newer(core: Core, manifest: Manifest) -> bool:
 
 def _truth(core: Core) -> Iterator[tuple[str, bytes]]:
     store = core.store
-    yield "catalog.toml", encode_catalog(store.catalog)
+    yield CATALOG, encode_catalog(store.catalog)
     for kbid in store.section_ids():
-        yield f"sections/{kbid[:2]}/{kbid}.sec", store.section_bytes(kbid)
+        yield _section_name(kbid), store.section_bytes(kbid)
     for docid in store.manifest_ids():
-        yield f"documents/{docid}.toml", store.manifest_bytes(docid)
+        yield _manifest_name(docid), store.manifest_bytes(docid)
     for name in store.event_files():
         yield f"events/{name}", store.events_bytes(name)
 
 
+def _section_name(kbid: str) -> str:
+    return f"sections/{kbid[:2]}/{kbid}.sec"
+
+
+def _manifest_name(docid: str) -> str:
+    return f"documents/{docid}.toml"
+
+
 def _verified(source: Path, sums_path: Path) -> Iterator[tuple[str, bytes]]:
+    try:
+        lines = sums_path.read_bytes().decode("utf-8").splitlines()
+    except UnicodeDecodeError as error:
+        raise CorruptError(f"{sums_path} is not UTF-8: byte {error.start}", "export again") from error
+    except OSError as error:
+        raise StorageError(f"cannot read {sums_path}: {error.strerror}") from error
     listed: set[str] = set()
-    for number, line in enumerate(sums_path.read_text("utf-8").splitlines(), start=1):
+    for number, line in enumerate(lines, start=1):
         digest, _, name = line.partition("  ")
         path = source / name
         if not _is_plain(name) or name in listed:
-            raise CorruptError(f"{sums_path}: line {number} does not name a file of the export")
+            raise CorruptError(f"{sums_path}: line {number} does not name a file of the export", "export again")
         listed.add(name)
         try:
             data = path.read_bytes()
@@ -168,7 +194,7 @@ def _verified(source: Path, sums_path: Path) -> Iterator[tuple[str, bytes]]:
     found = {p.relative_to(source).as_posix() for p in source.rglob("*") if p.is_file()} - {SUMS}
     if found != listed:
         extra = ", ".join(sorted(found - listed)[:3])
-        raise HashMismatchError(f"{source} holds files that {SUMS} does not list: {extra}", "remove them or export again")
+        raise HashMismatchError(f"{source} holds files that {SUMS} does not list: {extra}", "export again")
 
 
 def _is_plain(name: str) -> bool:
@@ -178,4 +204,6 @@ def _is_plain(name: str) -> bool:
 
 
 def _is_export(path: Path) -> bool:
-    return (path / SUMS).is_file()
+    """Whether a folder is an export and nothing else, so that it may be replaced."""
+    is_one = (path / SUMS).is_file() and (path / CATALOG).is_file()
+    return is_one and {entry.name for entry in path.iterdir()} <= CONTENTS

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from time import perf_counter
 
-from kbdb.errors import CorruptError, InvalidArgumentError
+from kbdb.errors import InvalidArgumentError
 from kbdb.knowledge.core import Core
 from kbdb.knowledge.reading import section_state
 from kbdb.model import DbStatus, EngineStatus, GcResult, IndexStatus, RebuildResult
@@ -40,7 +40,6 @@ def gc(core: Core, keep_days: int | None, *, dry_run: bool) -> GcResult:
         first = Change(removed_documents=documents, removed_sections=kbids[:BATCH])
         rest = [Change(removed_sections=kbids[at : at + BATCH]) for at in range(BATCH, len(kbids), BATCH)]
         core.commit([first, *rest])
-        core.checkpoint()
     return GcResult(len(kbids), freed, kbids, dry_run, (perf_counter() - started) * 1000)
 
 
@@ -76,7 +75,7 @@ def status(core: Core) -> DbStatus:
             references_idx_bytes=sizes["references.idx"],
             vectors_idx_bytes=None,
             segments=len(snapshot.slots),
-            stale=meta is None or meta.generation < core.generation,
+            stale=core.indexer.was_stale,
         ),
         engine=EngineStatus(core.engine.IMPLEMENTATION, snapshot.searcher.memory_bytes),
         journal_bytes=core.store.journal_bytes,
@@ -95,13 +94,13 @@ def _expired_documents(core: Core, horizon: str) -> Iterator[str]:
 
 
 def _unlisted_sections(core: Core, horizon: str, gone: frozenset[str]) -> Iterator[str]:
+    """Sections that no manifest lists any more. A damaged manifest is an error: nobody knows what it lists."""
     spoken: dict[str, str] = {}
     for event in core.events.values():
         for kbid in event.kbids:
             spoken[kbid] = max(spoken.get(kbid, ""), event.time)
+    staying = [core.store.read_manifest(docid) for docid in core.store.manifest_ids() if docid not in gone]
+    listed = {placement.kbid for manifest in staying for placement in manifest.sections}
     for kbid in core.store.section_ids():
-        stored = core.indexer.stored(kbid)
-        if stored is None:
-            raise CorruptError(f"the index lacks section {kbid}", "run: kbdb rebuild")
-        if all(place.docid in gone for place in stored.places) and spoken.get(kbid, "") <= horizon:
+        if kbid not in listed and spoken.get(kbid, "") <= horizon:
             yield kbid

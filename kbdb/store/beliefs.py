@@ -89,6 +89,7 @@ class Beliefs:
         self._until: dict[str, Event] = {}
         self._documents: dict[str, dict[DocumentState, list[Event]]] = {}
         self._tombstones: dict[str, list[Event]] = {}
+        self._salts: set[str] = set()
         self._predecessors: dict[str, list[str]] = {}
 
     def section(self, kbid: str, now: str) -> Belief:
@@ -129,6 +130,10 @@ class Beliefs:
     def text_keys(self) -> list[str]:
         """The keys of all texts that something stands against, sorted."""
         return sorted(key for key in self._tombstones if self.text(key) is not None)
+
+    def salts(self) -> list[str]:
+        """The salts of the keys of all texts that were ever withdrawn, sorted."""
+        return sorted(self._salts)
 
     def kbids(self) -> list[str]:
         """The sections that any event spoke of, sorted."""
@@ -194,6 +199,7 @@ class Beliefs:
             self._documents.setdefault(event.docid, {}).setdefault("forgotten", []).append(event)
         for key in event.text_keys:
             self._tombstones.setdefault(key, []).append(event)
+            self._salts.add(key.partition("$")[0])
         if event.successor:
             # Going back to an older text ends that text's own supersession; it also keeps chains free of circles.
             self._marks.get(event.successor, {}).pop(State.SUPERSEDED, None)
