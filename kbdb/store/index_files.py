@@ -6,8 +6,9 @@ last. Folders it does not name are leftovers.
 
 from __future__ import annotations
 
+import contextlib
 import mmap
-import shutil
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,8 +19,14 @@ from kbdb.plan import SegmentFiles
 from kbdb.store import files
 from kbdb.store.toml import dumps, loads
 
+FORMAT = 1
 NAMES = ("terms.idx", "positions.idx", "corpus.dat", "references.idx")
 REBUILD = "run: kbdb rebuild"
+
+_NUMBER = re.compile(r"[1-9][0-9]*")
+
+NOBODYS = -1
+"""The fingerprint of an index that another version of kbdb described: nothing here has built it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +46,15 @@ class IndexMeta:
 
 
 def read_meta(layout: Layout) -> IndexMeta | None:
-    """The current meta, or None where no index was ever written.
+    """The current meta, or None where no index was ever written; of another format, one that is ``NOBODYS``.
 
     Raises:
         CorruptError: the file is not what was written.
     """
     path = layout.index_meta
-    try:
-        data = path.read_bytes()
-    except FileNotFoundError:
+    data = files.read(path)
+    if data is None:
         return None
-    except OSError as error:
-        raise StorageError(f"cannot read {path}: {error.strerror}") from error
     try:
         return _decode(loads(data, str(path)))
     except (TomlError, KeyError, TypeError, ValueError) as error:
@@ -74,13 +78,14 @@ def write_segment(layout: Layout, folder: int, segment: SegmentFiles) -> None:
     contents = (segment.terms, segment.positions, segment.corpus, segment.references)
     for name, data in zip(NAMES, contents, strict=True):
         files.write_atomic(path / name, data, sync=True, point="index")
-    files.sync_folder(path)
+    # Else a power cut could keep the meta file that names the folder and lose the folder.
+    files.sync_folder(layout.indexes)
 
 
 def write_meta(layout: Layout, meta: IndexMeta) -> None:
     """Makes ``meta`` the current set, durably."""
     value = {
-        "format": 1,
+        "format": FORMAT,
         "generation": meta.generation,
         "fingerprint": f"{meta.fingerprint:016x}",
         "built_with": meta.built_with,
@@ -91,10 +96,14 @@ def write_meta(layout: Layout, meta: IndexMeta) -> None:
 
 
 def sweep(layout: Layout, keep: Sequence[int]) -> None:
-    """Removes the folders of ``indexes/`` that the current meta does not name."""
+    """Removes the folders of ``indexes/`` that the current meta does not name.
+
+    Nothing reads them. One that cannot go now (read-only disk; on Windows, still mapped) goes another time.
+    """
     for number in _folders(layout):
         if number not in keep:
-            shutil.rmtree(layout.indexes / str(number), ignore_errors=True)
+            with contextlib.suppress(StorageError):
+                files.remove_folder(layout.indexes / str(number), point="index")
 
 
 def sizes(layout: Layout, folders: Sequence[int]) -> dict[str, int]:
@@ -103,8 +112,11 @@ def sizes(layout: Layout, folders: Sequence[int]) -> dict[str, int]:
 
 
 def _decode(value: dict[str, object]) -> IndexMeta:
-    if value["format"] != 1:
-        raise ValueError(f"format {value['format']} is unknown")
+    form = value["format"]
+    if not isinstance(form, int):
+        raise TypeError("format must be an integer")
+    if form != FORMAT:
+        return IndexMeta(0, NOBODYS, f"format {form}", ())
     generation, folders = value["generation"], value["folders"]
     if not isinstance(generation, int) or not isinstance(folders, list):
         raise TypeError("generation must be an integer and folders a list")
@@ -114,9 +126,7 @@ def _decode(value: dict[str, object]) -> IndexMeta:
 
 
 def _folders(layout: Layout) -> list[int]:
-    if not layout.indexes.is_dir():
-        return []
-    return sorted(int(path.name) for path in layout.indexes.iterdir() if path.name.isdigit())
+    return sorted(int(name) for name in files.names(layout.indexes) if _NUMBER.fullmatch(name))
 
 
 def _map(path: Path) -> mmap.mmap | bytes:
