@@ -142,7 +142,7 @@ class Searcher:
             utf8(stem, "a stem")
         check_threshold(threshold)
         check_limit(limit)
-        found = [item for item in similar(self, stems) if item[2] >= threshold]
+        found = similar(self, stems, threshold)
         found.sort(key=lambda item: (-item[2], corpus_kbid(self.segments[item[0]].corpus, item[1]), item[0]))
         return found[:limit]
 

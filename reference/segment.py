@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from kbdb.checks import check_entry_number, check_fingerprint, check_kbid, utf8
-from kbdb.reference.container import CORPUS, POSITIONS, REFERENCES, TERMS, Container, Kind, container_open
+from kbdb.reference.container import (
+    CORPUS,
+    POSITIONS,
+    REFERENCES,
+    TERMS,
+    Container,
+    Kind,
+    container_open,
+    container_place,
+)
 from kbdb.reference.corpus import (
     FILTERS,
+    RECORD,
+    RECORDS,
     TARGETS,
     corpus_entry,
     corpus_find,
@@ -18,7 +30,7 @@ from kbdb.reference.corpus import (
     corpus_stored,
 )
 from kbdb.reference.keyed import keyed_find, keyed_keys, keyed_open
-from kbdb.reference.terms import terms_open
+from kbdb.reference.terms import postings_read, terms_open, terms_stem, terms_stems
 from kbdb.reference.varint import corrupt
 from kbdb.reference.verify import segment_verify
 
@@ -126,6 +138,20 @@ class Segment:
     def references(self, key: str) -> list[int]:
         """The entries that refer to a target, ascending."""
         return keyed_find(self.references_file, TARGETS, utf8(key, "a key"))
+
+    @cached_property
+    def stem_sets(self) -> list[frozenset[str]]:
+        """For each entry, the stems in its title and body."""
+        sets: list[set[str]] = [set() for _ in range(self.sections)]
+        for number, stem in enumerate(terms_stems(self.terms)):
+            for entry, frequencies in postings_read(self.terms, terms_stem(self.terms, number)):
+                if frequencies[0] or frequencies[1]:
+                    sets[entry].add(stem)
+        for entry, held in enumerate(sets):
+            if len(held) != corpus_entry(self.corpus, entry).distinct:
+                place = container_place(self.corpus, RECORDS, RECORD.size * entry)
+                raise corrupt(self.corpus.path, place, f"entry {entry} has {len(held)} stems in title and body")
+        return list(map(frozenset, sets))
 
     def verify(self) -> None:
         """Reads every byte of the four files and checks that they agree; CorruptError when not."""

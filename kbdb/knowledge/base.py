@@ -34,8 +34,13 @@ from kbdb.model import (
     RemoveSectionResult,
     RestoreResult,
     SectionView,
+    State,
 )
 from kbdb.store.ids import check_docid, kbid_decode
+from kbdb.store.manifest import WHO
+
+DOCUMENT_STATES = ("live", "retired", "forgotten")
+SECTION_STATES = (*(str(state) for state in State), "unlisted")
 
 
 class KnowledgeBase:
@@ -72,7 +77,7 @@ class KnowledgeBase:
 
     def learn(
         self,
-        paths: Sequence[str | PathLike[str]] | None = None,
+        paths: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
         *,
         content: str | bytes | None = None,
         title: str | None = None,
@@ -92,7 +97,7 @@ class KnowledgeBase:
         """Learns files and folders, or one text.
 
         Args:
-            paths: files and folders. A bad file fails alone, with its reason in the result.
+            paths: files and folders, or one of them. A bad file fails alone, with its reason in the result.
             content: a text instead of paths.
             title: of the document; for one file or text.
             type: media type; else the file's name tells.
@@ -111,6 +116,10 @@ class KnowledgeBase:
         self._core.require_open()
         if (paths is None) == (content is None):
             raise InvalidArgumentError("learn takes either paths or content", "give one of them")
+        if isinstance(paths, (str, PathLike)):
+            paths = [paths]
+        _check_lists(tags=tags, supersedes=supersedes, include=include, exclude=exclude)
+        _check_who(who)
         if section_type is not None and section_type not in SECTION_TYPES:
             raise InvalidArgumentError(f"section_type is {section_type!r}", f"use one of: {', '.join(SECTION_TYPES)}")
         for kbid in supersedes:
@@ -165,6 +174,7 @@ class KnowledgeBase:
             EmbeddingProviderNotConfiguredError: vector or hybrid mode.
         """
         self._core.require_open()
+        _check_lists(tags=tags)
         config = self._core.config.search
         options = SearchOptions(
             mode=config.mode if mode is None else mode,
@@ -207,6 +217,7 @@ class KnowledgeBase:
             raise InvalidArgumentError("recall takes either kbid or kbids", "give one of them")
         if format not in ("full", "compact"):
             raise InvalidArgumentError(f"format is {format!r}", "use full or compact")
+        _check_lists(kbids=kbids or ())
         wanted = [kbid] if kbid is not None else list(kbids or ())
         for one in wanted:
             kbid_decode(one)
@@ -224,6 +235,7 @@ class KnowledgeBase:
     ) -> RemoveSectionResult:
         """Takes a section or a document out of all answers. Nothing is deleted; ``restore`` brings it back."""
         self._core.require_open()
+        _check_who(who)
         if _one_of(kbid, docid):
             return forget.unlearn_section(self._core, str(kbid), reason, who)
         return forget.unlearn_document(self._core, str(docid), reason, who)
@@ -231,6 +243,7 @@ class KnowledgeBase:
     def restore(self, kbid: str | None = None, docid: str | None = None, *, who: str = "user") -> RestoreResult:
         """Makes a withdrawn section or document live again; does nothing where it is."""
         self._core.require_open()
+        _check_who(who)
         if _one_of(kbid, docid):
             return forget.restore_section(self._core, str(kbid), who)
         return forget.restore_document(self._core, str(docid), who)
@@ -258,6 +271,10 @@ class KnowledgeBase:
         """
         self._core.require_open()
         reading.check_page(limit, offset)
+        _check_lists(tags=tags)
+        known = DOCUMENT_STATES if what == "documents" else SECTION_STATES
+        if state is not None and state not in known:
+            raise InvalidArgumentError(f"state is {state!r}", f"use one of: {', '.join(known)}")
         docid = None if docid is None else check_docid(docid)
         only = ListFilter(state, clean_tags(tags), type, section_type, docid)
         if what == "documents":
@@ -300,6 +317,18 @@ class KnowledgeBase:
         """Takes an export in, after verifying every hash."""
         self._core.require_open()
         return transfer.import_(self._core, Path(path))
+
+
+def _check_lists(**lists: object) -> None:
+    """A bare string would be taken for a list of its characters."""
+    for name, value in lists.items():
+        if isinstance(value, (str, bytes)):
+            raise InvalidArgumentError(f"{name} is {value!r}", f"give a list: {name}=[{value!r}]")
+
+
+def _check_who(who: str) -> None:
+    if who not in WHO:
+        raise InvalidArgumentError(f"who is {who!r}", f"use one of: {', '.join(WHO)}")
 
 
 def _one_of(kbid: str | None, docid: str | None) -> bool:

@@ -10,8 +10,10 @@ from kbdb.errors import InvalidArgumentError
 from kbdb.ingest.links import anchors_of
 from kbdb.knowledge.core import Core, utc_now
 from kbdb.knowledge.entries import StoredSection, entry_of, text_of
+from kbdb.knowledge.search import shown_place
 from kbdb.model import Manifest, Metadata, Placement, RecallResult, RecallResults, Reference, Section, SectionRef
-from kbdb.store.ids import kbid_encode
+from kbdb.query.graphemes import boundaries_around
+from kbdb.store.ids import is_docid, is_kbid, kbid_decode, kbid_encode
 
 MAX_DEPTH = 3
 BYTES_A_TOKEN = 4
@@ -87,7 +89,7 @@ def _recall_one(core: Core, kbid: str, *, compact: bool) -> RecallResult:
             updated=max((manifest.updated for manifest in live), default=""),
         ),
         references=() if compact else tuple(_references(core, section)),
-        back_references=() if compact else tuple(_back_references(core, section, live)),
+        back_references=() if compact else tuple(_back_references(core, kbid, live)),
         documents=() if compact else tuple(manifest.docid for manifest in live),
         siblings=() if compact or placement is None else tuple(_siblings(core, live[0], placement)),
     )
@@ -98,12 +100,15 @@ def _cut(result: RecallResult, size: int) -> RecallResult:
 
 
 def cut_text(text: str, size: int) -> str:
-    """The beginning of a text that fits ``size`` bytes of UTF-8, up to the last whole line or word that does."""
+    """The beginning of a text that fits ``size`` bytes of UTF-8, up to the last whole line, word or character."""
     part = text.encode()[:size].decode(errors="ignore")
+    if len(part) == len(text):
+        return text
+    part = part[: boundaries_around(text, len(part))[0]]
     for border in ("\n", " "):
         head, found, _ = part.rpartition(border)
         if found and len(head) >= len(part) // 2:
-            return head
+            return head.removesuffix("\r")
     return part
 
 
@@ -114,52 +119,58 @@ def _references(core: Core, section: Section) -> Iterator[Reference]:
 
 
 def _resolved(core: Core, target: str) -> Reference:
-    """A link's target with what is stored for it: a document's first section, or the one its anchor names."""
+    """A link's target with the live section that stands for it, if any: of a document the first, or its anchor's."""
     kind, _, rest = target.partition(":")
-    if kind == "kbid":
-        stored = core.indexer.stored(rest)
-        docid = stored.places[0].docid if stored and stored.places else ""
-        return Reference(target, rest if stored else "", docid, stored.title if stored else "")
     docid, _, anchor = rest.partition("#")
-    if not core.store.has_manifest(docid):
+    if kind == "kbid":
+        docid, kbid = "", rest if is_kbid(rest) else ""
+    elif is_docid(docid) and core.store.has_manifest(docid) and core.document_is_live(docid):
+        manifest = core.store.read_manifest(docid)
+        kbid = next((placement.kbid for name, placement in _anchors(core, manifest) if name == anchor), "")
+    else:
+        kbid = ""
+    stored, kbid = _current(core, kbid) if kbid else (None, "")
+    if stored is None:
         return Reference(target, "", docid, "")
-    placement = _anchored(core, core.store.read_manifest(docid), anchor)
-    if placement is None:
-        return Reference(target, "", docid, "")
-    stored = core.indexer.stored(placement.kbid)
-    return Reference(target, placement.kbid, docid, stored.title if stored else "")
+    return Reference(target, kbid, docid or shown_place(core, stored).docid, stored.title)
 
 
-def _anchored(core: Core, manifest: Manifest, anchor: str) -> Placement | None:
-    if not anchor:
-        return manifest.sections[0] if manifest.sections else None
+def _current(core: Core, kbid: str) -> tuple[StoredSection | None, str]:
+    """The live section that stands for one now: itself, or what took its place."""
+    head = core.beliefs.head_of(kbid)
+    live = core.snapshot().is_live(kbid_decode(head))
+    return (core.indexer.stored(head), head) if live else (None, "")
+
+
+def _anchors(core: Core, manifest: Manifest) -> Iterator[tuple[str, Placement]]:
+    """Every anchor that leads into a document, and where to; the empty one to its beginning."""
     seen: Counter[str] = Counter()
+    if manifest.sections:
+        yield "", manifest.sections[0]
     for placement in manifest.sections:
-        section = core.store.read_section(placement.kbid)
-        for slug in anchors_of(text_of(section), section.title):
-            if anchor == (f"{slug}-{seen[slug]}" if seen[slug] else slug):
-                return placement
-            seen[slug] += 1
-    return None
+        for section in core.readable([placement.kbid]):
+            for slug in anchors_of(text_of(section), section.title):
+                yield (f"{slug}-{seen[slug]}" if seen[slug] else slug), placement
+                seen[slug] += 1
 
 
-def _back_references(core: Core, section: Section, manifests: Iterable[Manifest]) -> Iterator[SectionRef]:
+def _back_references(core: Core, kbid: str, manifests: Iterable[Manifest]) -> Iterator[SectionRef]:
     """The live sections that link here: to the section itself, to its heading, or to a document it opens."""
-    kbid = section.kbid
-    targets = [f"kbid:{kbid}"]
+    targets = {f"kbid:{kbid}"}
     for manifest in manifests:
-        targets += (f"doc:{manifest.docid}#{slug}" for slug in anchors_of(text_of(section), section.title))
-        if manifest.sections[0].kbid == kbid:
-            targets.append(f"doc:{manifest.docid}")
-    for slot, entry in core.snapshot().referring(targets):
+        anchors = (anchor for anchor, placement in _anchors(core, manifest) if placement.kbid == kbid)
+        targets.update(f"doc:{manifest.docid}#{anchor}" if anchor else f"doc:{manifest.docid}" for anchor in anchors)
+    for slot, entry in core.snapshot().referring(sorted(targets)):
         stored = StoredSection.decode(slot.segment.stored(entry))
         other = kbid_encode(slot.segment.kbid(entry))
         if other != kbid:
-            yield SectionRef(other, stored.title, stored.places[0].docid if stored.places else "")
+            yield SectionRef(other, stored.title, shown_place(core, stored).docid)
 
 
 def _siblings(core: Core, manifest: Manifest, placement: Placement) -> Iterator[SectionRef]:
-    for other in manifest.sections:
-        if other.parent == placement.parent and other.kbid != placement.kbid:
-            stored = core.indexer.stored(other.kbid)
-            yield SectionRef(other.kbid, stored.title if stored else "", manifest.docid)
+    """The live sections under the same heading."""
+    others = (other.kbid for other in manifest.sections if other.parent == placement.parent)
+    for kbid in dict.fromkeys(others):
+        stored = core.indexer.stored(kbid)
+        if kbid != placement.kbid and stored is not None and core.snapshot().is_live(kbid_decode(kbid)):
+            yield SectionRef(kbid, stored.title, manifest.docid)
