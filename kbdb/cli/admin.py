@@ -54,13 +54,17 @@ def rebuild(context: typer.Context, db: Db = None, as_json_: Json = False) -> in
 def gc(
     context: typer.Context,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what would be removed.")] = False,
+    keep_days: Annotated[
+        int | None,
+        typer.Option("--keep-days", metavar="N", min=0, help="Days to keep what was retired; as worker.toml says."),
+    ] = None,
     db: Db = None,
     as_json_: Json = False,
 ) -> int:
     """Remove sections that nothing lists or may need again."""
     session = Session.of(context, db, as_json_)
     with session.open() as kb:
-        session.answer(kb.gc(dry_run=dry_run), draw_gc)
+        session.answer(kb.gc(dry_run=dry_run, keep_days=keep_days), draw_gc)
     return Exit.DONE
 
 
