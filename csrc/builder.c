@@ -185,9 +185,12 @@ kb_status kb_builder_append(kb_builder *builder, const uint8_t kbid[KB_KBID_BYTE
     }
     uint32_t number = 0;
     kb_status status = kb_intern_add(&builder->kbids, kbid, KB_KBID_BYTES, &number);
-    if (status == KB_OK)
-        builder->entries[builder->entries_count++] = builder->open;
-    return status;
+    if (status != KB_OK)
+        return status;
+    if (number != builder->entries_count)
+        return KB_E_ARGUMENT;
+    builder->entries[builder->entries_count++] = builder->open;
+    return KB_OK;
 }
 
 kb_status kb_builder_commit(kb_builder *builder, const uint8_t *stored, size_t length, bool listed) {

@@ -107,7 +107,7 @@ kb_status kb_numbers_put(kb_numbers *numbers, uint32_t item);
 kb_status kb_builder_reserve_tokens(kb_builder *builder, size_t more);
 void kb_builder_roll_back(kb_builder *builder);
 
-/* For the same: the number of a word, in *word. Appends `open` as an entry with this kbid. */
+/* For the same: the number of a word, in *word. Appends `open` as an entry with this kbid; KB_E_ARGUMENT when there is one. */
 kb_status kb_builder_word(kb_builder *builder, const uint8_t *bytes, size_t length, uint32_t *word);
 kb_status kb_builder_append(kb_builder *builder, const uint8_t kbid[KB_KBID_BYTES]);
 

@@ -34,7 +34,8 @@ kb_status kb_intern_init(kb_intern *intern, uint64_t seed) {
     intern->offsets = malloc((FIRST_CAPACITY + 1) * sizeof *intern->offsets);
     intern->hashes = malloc(FIRST_CAPACITY * sizeof *intern->hashes);
     intern->slots = calloc(FIRST_CAPACITY * 2, sizeof *intern->slots);
-    if (intern->offsets == NULL || intern->hashes == NULL || intern->slots == NULL)
+    if (intern->offsets == NULL || intern->hashes == NULL || intern->slots == NULL ||
+        kb_bytes_reserve(&intern->bytes, FIRST_CAPACITY) == NULL)
         return KB_E_MEMORY;
     intern->offsets[0] = 0;
     return KB_OK;

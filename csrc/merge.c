@@ -268,7 +268,7 @@ static kb_status read_keys(merge_task *merge, const kb_keyed *keyed, kb_intern *
     return KB_OK;
 }
 
-static kb_status append_entries(merge_task *merge, kb_error *error) {
+static kb_status append_entries(merge_task *merge, uint32_t *twice, kb_error *error) {
     kb_status status = KB_OK;
     for (uint32_t i = 0; i < merge->segment->entries && status == KB_OK; i++) {
         const uint8_t *kbid = NULL;
@@ -276,6 +276,7 @@ static kb_status append_entries(merge_task *merge, kb_error *error) {
             continue;
         status = kb_corpus_kbid(&merge->segment->corpus, i, &kbid, error);
         merge->builder->open = merge->entries[i];
+        *twice = i; /* a damaged segment can hold one kbid twice */
         if (status == KB_OK)
             status = kb_builder_append(merge->builder, kbid);
     }
@@ -319,7 +320,7 @@ kb_status kb_builder_merge(kb_builder *builder, const kb_segment *segment, const
     if (status == KB_OK)
         status = read_keys(&merge, &segment->references, &builder->reference_keys, &builder->references, false, error);
     if (status == KB_OK)
-        status = append_entries(&merge, error);
+        status = append_entries(&merge, twice, error);
 done:
     if (status != KB_OK)
         kb_builder_roll_back(builder);

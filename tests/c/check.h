@@ -1,0 +1,22 @@
+/* The plainest test runner: CHECK counts what fails and says where; main.c calls every group. */
+#ifndef KB_CHECK_H
+#define KB_CHECK_H
+
+#include <stdbool.h>
+
+/* Counts a failure and prints it; use CHECK. */
+void check_failed(const char *file, int line, const char *condition);
+
+#define CHECK(condition) ((condition) ? (void)0 : check_failed(__FILE__, __LINE__, #condition))
+
+/* The groups. */
+void test_crc32(void);
+void test_cursor(void);
+void test_bytes_out(void);
+void test_bitmap(void);
+void test_intern(void);
+void test_distance(void);
+void test_builder(void);
+void test_damage(void);
+
+#endif

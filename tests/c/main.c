@@ -1,0 +1,24 @@
+/* Runs the C unit tests; exit status 1 when something failed. */
+#include <stdio.h>
+
+#include "check.h"
+
+static int failures;
+
+void check_failed(const char *file, int line, const char *condition) {
+    failures++;
+    fprintf(stderr, "%s:%d: %s\n", file, line, condition);
+}
+
+int main(void) {
+    test_crc32();
+    test_cursor();
+    test_bytes_out();
+    test_bitmap();
+    test_intern();
+    test_distance();
+    test_builder();
+    test_damage();
+    printf("%d failures\n", failures);
+    return failures != 0;
+}
