@@ -157,7 +157,7 @@ _NAME: tuple[str, Callable[[Any], bool]] = (
     lambda value: type(value) is str and value.strip() != "",
 )
 
-_WEIGHTS = {"title": 2.5, "body": 1.0, "description": 1.0, "tags": 1.0, "heading": 0.6}
+_WEIGHTS = {"title": 2.0, "body": 1.0, "description": 1.0, "tags": 1.0, "heading": 1.0}
 _B = dict.fromkeys(FIELDS, 0.6)
 
 SETTINGS: tuple[Setting, ...] = (
