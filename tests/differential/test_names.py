@@ -64,13 +64,14 @@ def public_in_c(header: Path) -> set[str]:
 
 
 def public_in_python(module: Path) -> set[str]:
-    """The public functions of a module, and the methods of Builder, Segment and Searcher as ``builder_add`` etc."""
+    """A module's public functions, and the methods (not properties) of Builder, Segment, Searcher as ``builder_add``."""
     names: set[str] = set()
     for node in ast.parse(module.read_text()).body:
         if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
             names.add(node.name)
         if isinstance(node, ast.ClassDef) and node.name in ("Builder", "Segment", "Searcher"):
-            methods = [item.name for item in node.body if isinstance(item, ast.FunctionDef)]
+            functions = [item for item in node.body if isinstance(item, ast.FunctionDef)]
+            methods = [item.name for item in functions if not item.decorator_list]
             names |= {f"{node.name.lower()}_{method}" for method in methods if not method.startswith("_")}
     return names
 
