@@ -103,7 +103,27 @@ def passages(command: Command, folder: Path, log: Path) -> list[str]:
     return found
 
 
-def crash_everywhere(command: Command, check: Check, folder: Path, *, prepare: Prepare | None = None) -> int:
+def everything(found: list[str]) -> list[str]:
+    """All passages."""
+    return found
+
+
+def one_of_each(found: list[str]) -> list[str]:
+    """The first or, every other time, the last passage of each point: for a run that must not take long."""
+    of_point: dict[str, list[str]] = {}
+    for passage in found:
+        of_point.setdefault(passage.rpartition(":")[0], []).append(passage)
+    return [same[0 if place % 2 else -1] for place, same in enumerate(of_point.values())]
+
+
+def crash_everywhere(
+    command: Command,
+    check: Check,
+    folder: Path,
+    *,
+    prepare: Prepare | None = None,
+    sample: Callable[[list[str]], list[str]] = everything,
+) -> int:
     """Kills a command at every passage of every fault point, each time on a fresh folder.
 
     Args:
@@ -111,15 +131,16 @@ def crash_everywhere(command: Command, check: Check, folder: Path, *, prepare: P
         check: called with the folder and the run that was killed; asserts what must hold.
         folder: where to work; each run's folder is removed after its check.
         prepare: brings an empty folder to the state the command starts from; done once and copied.
+        sample: chooses among the passages.
 
     Returns:
-        How many passages there were.
+        How many passages were tried.
     """
     start = folder / "start"
     start.mkdir(parents=True)
     if prepare is not None:
         prepare(start)
-    found = passages(command, _copy(start, folder / "recorded"), folder / "points.log")
+    found = sample(passages(command, _copy(start, folder / "recorded"), folder / "points.log"))
     for passage in found:
         # Always the same place: a database knows its folder.
         place = _copy(start, folder / "run")

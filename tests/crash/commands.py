@@ -1,0 +1,249 @@
+"""The verbs of a KnowledgeBase as scenarios that a crash test can end early, and what a database shows.
+
+A scenario is a folder to start from and steps that are taken there; ``states`` are what it may be found in afterwards,
+by generation. ``main`` takes the steps in a forked process and prints what was acknowledged.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from unittest.mock import patch
+
+import kbdb
+from kbdb.knowledge import KnowledgeBase
+from kbdb.knowledge.core import Core
+from kbdb.model import SearchHit
+
+Say = Callable[[KnowledgeBase], object]
+Step = Callable[[KnowledgeBase, Path, Say], object]
+"""Takes the database, the folder that holds it, and what to call whenever something has been acknowledged."""
+
+NOTES = {
+    "tides.md": "# Tides\n\nThe moon pulls the sea.\n\n## Spring tides\n\nSun and moon pull together: see [ports](ports.md).\n",
+    "ports.md": "---\ntags: [harbour]\n---\r\n# Ports\r\n\r\nShips wait for the flood.\r\n\r\n## Pilots\r\n\r\nThey know the bar.\r\n",
+    "naïve 潮.txt": "Das Meer kommt und geht.\n潮汐と月。\n",
+    "sub/cables.md": "# Cables\n\nRopes of hemp.\n\n# Anchors\n\nIron, and heavy.\n",
+}
+CHANGED = {
+    "tides.md": "# Tides\n\nThe moon pulls the sea twice a day.\n\n## Spring tides\n\nSun and moon pull together.\n\n## Neap\n\nAt odds.\n",
+    "sub/cables.md": "# Cables\n\nRopes of hemp.\n\n# Chains\n\nIron, and heavy.\n",
+    "whales.md": "# Whales\n\nThey sing under the moon.\n",
+}
+GONE = "ports.md"
+QUERIES = ("moon", "ships flood", "iron heavy", '"sun and moon"', "潮", "tag:harbour", "rope* -sea", "title:anchors said")
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """All that a database shows: documents by docid as state and bytes, states by kbid, what queries find."""
+
+    documents: dict[str, tuple[str, bytes]]
+    sections: dict[str, str]
+    answers: dict[str, tuple[tuple[SearchHit, ...], int, str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """What is done to which database.
+
+    Attributes:
+        steps: each a call that is acknowledged when it returns; the database is opened before and closed after them.
+        before: steps that bring it to where the scenario begins.
+        unclosed: whether those end without closing, so that the journal is still full.
+    """
+
+    steps: tuple[Step, ...]
+    before: tuple[Step, ...] = ()
+    unclosed: bool = False
+
+    def prepare(self, folder: Path) -> None:
+        """Makes what the scenario starts from; ``init`` starts from nothing but a folder."""
+        write(folder / "notes", NOTES)
+        if not self.before:
+            return
+        kb = kbdb.init(folder)
+        for step in self.before:
+            step(kb, folder, lambda _: None)
+        if self.unclosed:
+            kb._core.store.close()
+        else:
+            kb.close()
+
+    def live(self, folder: Path, say: Say) -> None:
+        """Takes all steps."""
+        with open_or_make(folder) as kb, patch("kbdb.knowledge.learn.BATCH_DOCUMENTS", 2):
+            say(kb)
+            for step in self.steps:
+                step(kb, folder, say)
+                say(kb)
+
+
+def view_of(kb: KnowledgeBase) -> View:
+    """What a database shows now; writes nothing but what opening the index does."""
+    documents = {}
+    for item in kb.list(limit=1000).items:
+        document = kb.retrieve(docid=item.docid)
+        documents[item.docid] = (document.state, document.content)
+    sections = {item.kbid: item.state for item in kb.list("sections", limit=1000).items}
+    answers = {}
+    for query in QUERIES:
+        found = kb.search(query, limit=100, content=True)
+        assert not found.unreadable
+        answers[query] = (found.hits, found.total, found.match, found.verdict)
+    return View(documents, sections, answers)
+
+
+def states(scenario: Scenario, start: Path, place: Path) -> dict[int, View]:
+    """The views that an undisturbed run goes through, by generation, oldest first."""
+    shutil.copytree(start, place)
+    found: dict[int, View] = {}
+    commit = Core.commit
+
+    def look(kb: KnowledgeBase) -> None:
+        found.setdefault(kb.generation, view_of(kb))
+
+    def commit_and_look(core: Core, *args: object, **options: object) -> int:
+        generation = commit(core, *args, **options)  # type: ignore[arg-type]
+        look(KnowledgeBase(core))
+        return generation
+
+    with patch.object(Core, "commit", commit_and_look):
+        scenario.live(place, look)
+    shutil.rmtree(place)
+    return found
+
+
+def open_or_make(folder: Path) -> KnowledgeBase:
+    """Opens the database in a folder, or makes it where there is none."""
+    return kbdb.open(folder, create=True)
+
+
+def write(folder: Path, contents: dict[str, str]) -> None:
+    """Writes files, bytes as they are given."""
+    for name, text in contents.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode())
+
+
+def learn_notes(kb: KnowledgeBase, folder: Path, say: Say, *, prune: bool = False) -> None:
+    """Learns the folder of notes; what was committed is acknowledged while it goes on."""
+    kb.learn([folder / "notes"], prune=prune, progress=lambda _: say(kb))
+
+
+def learn_content(kb: KnowledgeBase, folder: Path, say: Say, *, text: str = "# Said\n\nThe moon is round.\n") -> None:
+    """Learns one text."""
+    kb.learn(content=text)
+
+
+def replace_sections(kb: KnowledgeBase, folder: Path, say: Say) -> None:
+    """Supersedes a section by its title: in a document of its own, and in the one it stands in."""
+    kb.learn(content="# Said\n\nThe moon is nearly round.\n", replace=True)
+    say(kb)
+    kb.learn(content="# Pilots\n\nThey know the bar and the moon.\n", replace=True)
+
+
+def change_notes(kb: KnowledgeBase, folder: Path, say: Say) -> None:
+    """Changes, adds and removes files of the notes; the database is not touched."""
+    write(folder / "notes", CHANGED)
+    (folder / "notes" / GONE).unlink()
+
+
+def unlearn(kb: KnowledgeBase, folder: Path, say: Say) -> None:
+    """Withdraws a section, then a document."""
+    kb.unlearn(kbid=_kbid(kb, "Anchors"), reason="wrong")
+    say(kb)
+    kb.unlearn(docid=_docid(kb, "ports.md"))
+
+
+def restore(kb: KnowledgeBase, folder: Path, say: Say) -> None:
+    """Takes ``unlearn`` back."""
+    kb.restore(kbid=_kbid(kb, "Anchors"))
+    say(kb)
+    kb.restore(docid=_docid(kb, "ports.md"))
+
+
+def checkpoint(kb: KnowledgeBase, folder: Path, say: Say) -> None:
+    """What closing does, and a long run now and then."""
+    kb._core.checkpoint()
+
+
+def rebuild(kb: KnowledgeBase, folder: Path, say: Say) -> None:
+    """Makes the index anew."""
+    kb.rebuild()
+
+
+def gc(kb: KnowledgeBase, folder: Path, say: Say) -> None:
+    """Removes what nothing lists any more, whatever its age."""
+    kb.gc(keep_days=0)
+
+
+def export(kb: KnowledgeBase, folder: Path, say: Say) -> None:
+    """Exports over what was exported before."""
+    kb.export(folder / "export")
+
+
+def import_(kb: KnowledgeBase, folder: Path, say: Say) -> None:
+    """Takes in what ``export_elsewhere`` made."""
+    kb.import_(folder / "elsewhere" / "export")
+
+
+def export_elsewhere(kb: KnowledgeBase, folder: Path, say: Say) -> None:
+    """Exports another database, which knows newer notes and has withdrawn some."""
+    write(folder / "elsewhere" / "notes", NOTES | CHANGED)
+    with kbdb.init(folder / "elsewhere") as other:
+        learn_notes(other, folder / "elsewhere", say)
+        other.learn(content="# Said\n\nThe moon is round.\n")
+        other.unlearn(kbid=_kbid(other, "Said"))
+        other.unlearn(docid=_docid(other, "ports.md"))
+        other.export(folder / "elsewhere" / "export")
+
+
+def _learn_more(number: int) -> Step:
+    return partial(learn_content, text=f"# More {number}\n\nThe moon was seen {number} times.\n")
+
+
+MERGE = tuple(step for number in range(5) for step in (_learn_more(number), checkpoint))
+
+SCENARIOS: dict[str, Scenario] = {
+    "init": Scenario(()),
+    "learn": Scenario((learn_notes, learn_content), (checkpoint,)),
+    "relearn": Scenario((partial(learn_notes, prune=True),), (learn_notes, change_notes)),
+    "replace": Scenario((replace_sections,), (learn_notes, learn_content)),
+    "unlearn": Scenario((unlearn,), (learn_notes, learn_content)),
+    "restore": Scenario((restore,), (learn_notes, unlearn)),
+    "merge": Scenario(MERGE, (learn_content,)),
+    "open": Scenario((), (learn_notes, checkpoint, learn_content, unlearn), unclosed=True),
+    "rebuild": Scenario((rebuild,), (learn_notes, checkpoint, learn_content)),
+    "gc": Scenario((gc,), (learn_notes, change_notes, partial(learn_notes, prune=True))),
+    "export": Scenario((export,), (learn_notes, export, learn_content, unlearn)),
+    "import": Scenario((import_,), (learn_notes, learn_content, export_elsewhere)),
+}
+
+
+def main(folder: str) -> None:
+    """Lives the scenario that a file of the folder names, and prints each generation that is acknowledged."""
+    place = Path(folder)
+    scenario = SCENARIOS[(place / "scenario").read_text()]
+    scenario.live(place, lambda kb: print(kb.generation, flush=True))
+
+
+def warm_up() -> None:
+    """Does once what would else be done in each forked process: imports made when first needed."""
+    with tempfile.TemporaryDirectory() as place:
+        start = Path(place, "start")
+        SCENARIOS["import"].prepare(start)
+        states(SCENARIOS["import"], start, Path(place, "run"))
+
+
+def _kbid(kb: KnowledgeBase, title: str) -> str:
+    return next(item.kbid for item in kb.list("sections", limit=1000).items if item.title == title)
+
+
+def _docid(kb: KnowledgeBase, name: str) -> str:
+    return next(item.docid for item in kb.list(limit=1000).items if item.source.endswith(name))
