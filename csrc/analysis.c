@@ -81,13 +81,9 @@ static inline bool is_letter(uint8_t kind) {
     return kind == KB_KIND_LETTER || kind == KB_KIND_LOWER || kind == KB_KIND_UPPER;
 }
 
-static inline bool is_word(uint8_t kind) {
-    return kind == KB_KIND_DIGIT || is_letter(kind);
-}
+static inline bool is_word(uint8_t kind) { return kind == KB_KIND_DIGIT || is_letter(kind); }
 
-static inline bool scripts_fit(uint8_t script, uint8_t other) {
-    return script == 0 || other == 0 || script == other;
-}
+static inline bool scripts_fit(uint8_t script, uint8_t other) { return script == 0 || other == 0 || script == other; }
 
 /* Goes past the marks of a base that ends at `at`; adds their number to *code_points. */
 static inline const uint8_t *skip_marks(const uint8_t *at, const uint8_t *end, size_t *code_points) {

@@ -8,7 +8,9 @@
 
 #include "cursor.h"
 
-static inline bool kb_bitmap_has(const uint8_t *bitmap, uint32_t entry) { return bitmap[entry >> 3] >> (entry & 7) & 1; }
+static inline bool kb_bitmap_has(const uint8_t *bitmap, uint32_t entry) {
+    return bitmap[entry >> 3] >> (entry & 7) & 1;
+}
 
 static inline void kb_bitmap_set(uint8_t *bitmap, uint32_t entry) {
     bitmap[entry >> 3] = (uint8_t)(bitmap[entry >> 3] | 1u << (entry & 7));

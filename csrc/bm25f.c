@@ -4,7 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define NORMS_MAX 4096u /* lengths with a stored norm: nearly all fields are shorter, and 32 KB fit a first-level cache */
+#define NORMS_MAX \
+    4096u /* lengths with a stored norm: nearly all fields are shorter, and 32 KB fit a first-level cache */
 
 double kb_bm25f_idf(uint64_t sections, uint64_t df) {
     return log(1.0 + ((double)(sections - df) + 0.5) / ((double)df + 0.5));

@@ -25,7 +25,8 @@ static inline uint32_t kb_bm25f_length(const kb_view *view, uint32_t entry, uint
 /* How much of its full weight a stem gives to an entry, from its frequencies there; none may be in a field of length 0
  * (README.md section 6: then KB_E_CORRUPT). */
 static inline kb_status kb_bm25f_saturation(const kb_searcher *searcher, const kb_view *view, uint32_t entry,
-                                            const uint32_t frequencies[KB_FIELDS], double *saturation, kb_error *error) {
+                                            const uint32_t frequencies[KB_FIELDS], double *saturation,
+                                            kb_error *error) {
     double x = 0.0;
     for (uint32_t field = 0; field < KB_FIELDS; field++) {
         if (frequencies[field] == 0)

@@ -1,11 +1,12 @@
 /* Builds a segment's four files from texts and from entries of other segments (README.md sections 3 to 8).
  *
- * Three steps: collect (builder.c, merge.c), give every word a stem (the caller, between), write (invert.c). One thread at a
- * time. After KB_E_MEMORY or KB_E_CORRUPT the builder stays usable, without the entry or segment that failed.
+ * Three steps: collect (builder.c, merge.c), give every word a stem (the caller, between), write (invert.c). One thread
+ * at a time. After KB_E_MEMORY or KB_E_CORRUPT the builder stays usable, without the entry or segment that failed.
  *
- *     kb_builder_new ... kb_builder_analyse, kb_builder_fold for each of the words to fold, kb_builder_filter ..., kb_builder_commit
- *     kb_builder_merge ... kb_builder_remove ...
- *     kb_builder_sort_words; kb_builder_set_stem for each word without; kb_builder_write
+ *     kb_builder_new
+ *     for each entry: kb_builder_analyse, kb_builder_fold as often as needed, kb_builder_filter ..., kb_builder_commit
+ *     for each segment: kb_builder_merge
+ *     kb_builder_sort_words, kb_builder_set_stem for each word without, kb_builder_write
  */
 #ifndef KB_BUILDER_H
 #define KB_BUILDER_H
@@ -46,7 +47,7 @@ typedef struct {
     kb_intern kbids; /* number i belongs to entries[i] */
     kb_intern removed;
     kb_intern words;
-    kb_intern raws;  /* words that are not ASCII, not yet folded */
+    kb_intern raws; /* words that are not ASCII, not yet folded */
     kb_intern stems;
     kb_intern filter_keys;
     kb_intern reference_keys;
@@ -63,7 +64,7 @@ typedef struct {
     uint32_t entries_capacity;
     kb_built_entry open; /* the entry between analyse and commit */
     uint8_t open_kbid[KB_KBID_BYTES];
-    uint32_t raws_folded; /* raw words below this number have been folded */
+    uint32_t raws_folded;    /* raw words below this number have been folded */
     kb_numbers sorted_words; /* the words that occur, ascending; kb_builder_sort_words */
 } kb_builder;
 
@@ -72,8 +73,8 @@ kb_status kb_builder_new(uint64_t fingerprint, uint64_t seed, kb_builder *builde
 void kb_builder_free(kb_builder *builder);
 
 /* Begins an entry: cuts its five texts (normalised; analysis.h) into tokens. Then, for each number from raws_folded to
- * raws.count - 1, the caller gives kb_builder_fold the folded form of that raw word. KB_E_ARGUMENT when the kbid is there
- * already; KB_E_UTF8, KB_E_TOO_LARGE, KB_E_MEMORY. */
+ * raws.count - 1, the caller gives kb_builder_fold the folded form of that raw word. KB_E_ARGUMENT when the kbid is
+ * there already; KB_E_UTF8, KB_E_TOO_LARGE, KB_E_MEMORY. */
 kb_status kb_builder_analyse(kb_builder *builder, const uint8_t kbid[KB_KBID_BYTES], const kb_source texts[KB_FIELDS]);
 kb_status kb_builder_fold(kb_builder *builder, const uint8_t *word, size_t length);
 
@@ -84,8 +85,8 @@ kb_status kb_builder_reference(kb_builder *builder, const uint8_t *key, size_t l
 /* Completes the open entry. */
 kb_status kb_builder_commit(kb_builder *builder, const uint8_t *stored, size_t length, bool listed);
 
-/* Adds the entries of a segment whose bit is set in `keep`. KB_E_ARGUMENT when one's kbid is there already, with *twice set to
- * its number in the segment; KB_E_CORRUPT also when a word has another stem than here. */
+/* Adds the entries of a segment whose bit is set in `keep`. KB_E_ARGUMENT when one's kbid is there already, with *twice
+ * set to its number in the segment; KB_E_CORRUPT also when a word has another stem than here. */
 kb_status kb_builder_merge(kb_builder *builder, const kb_segment *segment, const uint8_t *keep, uint32_t *twice,
                            kb_error *error);
 
@@ -107,7 +108,8 @@ kb_status kb_numbers_put(kb_numbers *numbers, uint32_t item);
 kb_status kb_builder_reserve_tokens(kb_builder *builder, size_t more);
 void kb_builder_roll_back(kb_builder *builder);
 
-/* For the same: the number of a word, in *word. Appends `open` as an entry with this kbid; KB_E_ARGUMENT when there is one. */
+/* For the same: the number of a word, in *word. Appends `open` as an entry with this kbid; KB_E_ARGUMENT when there is
+ * one. */
 kb_status kb_builder_word(kb_builder *builder, const uint8_t *bytes, size_t length, uint32_t *word);
 kb_status kb_builder_append(kb_builder *builder, const uint8_t kbid[KB_KBID_BYTES]);
 

@@ -37,7 +37,8 @@ uint32_t kb_container_regions(kb_file file) { return kinds[file].regions; }
 
 bool kb_container_is_lists(kb_file file, uint32_t region) { return kinds[file].lists >> region & 1; }
 
-static kb_status check_header(kb_file file, const uint8_t *bytes, size_t length, uint64_t fingerprint, kb_error *error) {
+static kb_status check_header(kb_file file, const uint8_t *bytes, size_t length, uint64_t fingerprint,
+                              kb_error *error) {
     uint64_t size = header_bytes(file);
     if (length < 6)
         return kb_corrupt(file, length, "the file ends inside its header", error);

@@ -1,8 +1,9 @@
-/* The container that each of a segment's four files is (README.md section 2): opened, read through its checksums, written.
+/* The container that each of a segment's four files is (README.md section 2): opened, read through its checksums,
+ * written.
  *
  * A file's bytes belong to the caller and must stay readable and unchanged while anything here points to them. Opening
- * checks all that does not grow with the file; a table's pages and the lists are checked when first used. What was found
- * right is remembered in atomic bits, so any number of threads may read one file at a time.
+ * checks all that does not grow with the file; a table's pages and the lists are checked when first used. What was
+ * found right is remembered in atomic bits, so any number of threads may read one file at a time.
  */
 #ifndef KB_CONTAINER_H
 #define KB_CONTAINER_H
@@ -16,7 +17,7 @@
 #include "error.h"
 
 #define KB_VERSION 1u
-#define KB_PAGE 4096u          /* bytes under one crc: small, so that opening a large table costs what is used of it */
+#define KB_PAGE 4096u /* bytes under one crc: small, so that opening a large table costs what is used of it */
 #define KB_ENTRIES_MAX (1u << 30) /* a posting's code holds an entry and two bits more */
 #define KB_REGIONS_MAX 8u
 
@@ -33,7 +34,7 @@ typedef struct {
 typedef struct {
     const uint8_t *bytes;
     uint64_t length;
-    uint64_t offset; /* in the file */
+    uint64_t offset;           /* in the file */
     _Atomic uint32_t *checked; /* a bit for each page found right */
     kb_file file;
 } kb_table;
@@ -42,7 +43,7 @@ typedef struct {
 typedef struct {
     const uint8_t *bytes;
     uint64_t length;
-    uint64_t offset; /* in the file */
+    uint64_t offset;           /* in the file */
     _Atomic uint32_t *checked; /* a bit for each list found right */
     kb_file file;
 } kb_lists;
@@ -61,8 +62,8 @@ bool kb_container_is_lists(kb_file file, uint32_t region);
 kb_status kb_container_open(kb_file file, const uint8_t *bytes, size_t length, uint64_t fingerprint,
                             kb_container *container, kb_error *error);
 
-/* Opens a region as a table whose rows have `row` bytes, and sets *rows to their number. KB_E_CORRUPT when a part of a row
- * is left, KB_E_MEMORY. The owner calls kb_table_close, also after a failure if the struct was zero before. */
+/* Opens a region as a table whose rows have `row` bytes, and sets *rows to their number. KB_E_CORRUPT when a part of a
+ * row is left, KB_E_MEMORY. The owner calls kb_table_close, also after a failure if the struct was zero before. */
 kb_status kb_table_open(const kb_container *container, uint32_t region, uint32_t row, kb_table *table, uint64_t *rows,
                         kb_error *error);
 void kb_table_close(kb_table *table);
@@ -74,7 +75,8 @@ void kb_lists_close(kb_lists *lists);
 /* Checks the pages from `first` to `last`; kb_table_bytes is the door. */
 kb_status kb_table_check(const kb_table *table, uint64_t first, uint64_t last, kb_error *error);
 
-/* Sets *bytes to the `length` bytes at `offset` of the table, which must lie in it, after checking the pages they are on. */
+/* Sets *bytes to the `length` bytes at `offset` of the table, which must lie in it, after checking the pages they are
+ * on. */
 static inline kb_status kb_table_bytes(const kb_table *table, uint64_t offset, uint64_t length, const uint8_t **bytes,
                                        kb_error *error) {
     *bytes = table->bytes + offset;

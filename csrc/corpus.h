@@ -1,5 +1,5 @@
-/* corpus.dat: the entries of a segment, what is stored with them, their filters, and what was removed (README.md section 6).
- * Reading is safe from many threads. */
+/* corpus.dat: the entries of a segment, what is stored with them, their filters, and what was removed (README.md
+ * section 6). Reading is safe from many threads. */
 #ifndef KB_CORPUS_H
 #define KB_CORPUS_H
 

@@ -1,18 +1,19 @@
 /* CRC-32, eight bytes a step ("slicing by 8"). */
 #include "crc32.h"
 
-/* A crc is linear: the row of byte b is the exclusive or of the rows of b's bits, so eight constants make a table of 256.
- * SLICE takes the crc of bytes 1, 2, 4 ... 128, each followed by as many zero bytes as the slice's number. */
-#define ENTRY(i, a, b, c, d, e, f, g, h)                                                                            \
-    (((i) & 1 ? (a) : 0u) ^ ((i) & 2 ? (b) : 0u) ^ ((i) & 4 ? (c) : 0u) ^ ((i) & 8 ? (d) : 0u) ^                    \
+/* A crc is linear: the row of byte b is the exclusive or of the rows of b's bits, so eight constants make a table of
+ * 256. SLICE takes the crc of bytes 1, 2, 4 ... 128, each followed by as many zero bytes as the slice's number. */
+#define ENTRY(i, a, b, c, d, e, f, g, h)                                                         \
+    (((i) & 1 ? (a) : 0u) ^ ((i) & 2 ? (b) : 0u) ^ ((i) & 4 ? (c) : 0u) ^ ((i) & 8 ? (d) : 0u) ^ \
      ((i) & 16 ? (e) : 0u) ^ ((i) & 32 ? (f) : 0u) ^ ((i) & 64 ? (g) : 0u) ^ ((i) & 128 ? (h) : 0u))
-#define FOUR(i, ...)                                                                                                \
+#define FOUR(i, ...) \
     ENTRY(i, __VA_ARGS__), ENTRY(i + 1, __VA_ARGS__), ENTRY(i + 2, __VA_ARGS__), ENTRY(i + 3, __VA_ARGS__)
-#define SIXTEEN(i, ...) FOUR(i, __VA_ARGS__), FOUR(i + 4, __VA_ARGS__), FOUR(i + 8, __VA_ARGS__), FOUR(i + 12, __VA_ARGS__)
-#define SIXTYFOUR(i, ...)                                                                                           \
+#define SIXTEEN(i, ...) \
+    FOUR(i, __VA_ARGS__), FOUR(i + 4, __VA_ARGS__), FOUR(i + 8, __VA_ARGS__), FOUR(i + 12, __VA_ARGS__)
+#define SIXTYFOUR(i, ...) \
     SIXTEEN(i, __VA_ARGS__), SIXTEEN(i + 16, __VA_ARGS__), SIXTEEN(i + 32, __VA_ARGS__), SIXTEEN(i + 48, __VA_ARGS__)
-#define SLICE(...)                                                                                                  \
-    { SIXTYFOUR(0, __VA_ARGS__), SIXTYFOUR(64, __VA_ARGS__), SIXTYFOUR(128, __VA_ARGS__), SIXTYFOUR(192, __VA_ARGS__) }
+#define SLICE(...) \
+    {SIXTYFOUR(0, __VA_ARGS__), SIXTYFOUR(64, __VA_ARGS__), SIXTYFOUR(128, __VA_ARGS__), SIXTYFOUR(192, __VA_ARGS__)}
 
 static const uint32_t slices[8][256] = {
     SLICE(0x77073096u, 0xee0e612cu, 0x076dc419u, 0x0edb8832u, 0x1db71064u, 0x3b6e20c8u, 0x76dc4190u, 0xedb88320u),

@@ -1,7 +1,8 @@
 /* The one way to read bytes of a file: little-endian loads, and a cursor that never passes its end.
  *
- * Loads read exactly their width from bytes the caller knows to be there (a table's, checked by kb_table_bytes). Lists are
- * read through a kb_cursor, whose functions return false where the bytes run out or are not a varint (README.md section 1).
+ * Loads read exactly their width from bytes the caller knows to be there (a table's, checked by kb_table_bytes). Lists
+ * are read through a kb_cursor, whose functions return false where the bytes run out or are not a varint (README.md
+ * section 1).
  */
 #ifndef KB_CURSOR_H
 #define KB_CURSOR_H

@@ -1,4 +1,5 @@
-/* Numbers distinct byte strings 0, 1, 2 ... in the order they come; builders keep words, stems, keys and kbids in such tables. */
+/* Numbers distinct byte strings 0, 1, 2 ... in the order they come; builders keep words, stems, keys and kbids in such
+ * tables. */
 #ifndef KB_INTERN_H
 #define KB_INTERN_H
 
@@ -21,8 +22,8 @@ typedef struct {
 kb_status kb_intern_init(kb_intern *intern, uint64_t seed);
 void kb_intern_free(kb_intern *intern);
 
-/* Sets *number to that of the string, which gets the next one when it is new. KB_E_MEMORY; KB_E_TOO_LARGE past 2^31 strings.
- * Nothing changes on failure. */
+/* Sets *number to that of the string, which gets the next one when it is new. KB_E_MEMORY; KB_E_TOO_LARGE past 2^31
+ * strings. Nothing changes on failure. */
 kb_status kb_intern_add(kb_intern *intern, const uint8_t *bytes, size_t length, uint32_t *number);
 
 /* Whether the string is there; sets *number when it is. */

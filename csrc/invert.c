@@ -1,7 +1,7 @@
 /* Turns what a builder collected into a segment's four files (builder.h).
  *
- * The tokens are sorted by stem: counted, then dealt out, in rounds of so many that the sorted ones fit a bounded amount of
- * memory. Within a stem they keep the order they were dealt in: by entry, field, position.
+ * The tokens are sorted by stem: counted, then dealt out, in rounds of so many that the sorted ones fit a bounded
+ * amount of memory. Within a stem they keep the order they were dealt in: by entry, field, position.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,15 +23,15 @@ typedef struct {
 
 typedef struct {
     const kb_builder *builder;
-    uint32_t *order;       /* the builder's entries in kbid order */
-    uint32_t *stems;       /* the builder's stems that occur, ascending */
+    uint32_t *order; /* the builder's entries in kbid order */
+    uint32_t *stems; /* the builder's stems that occur, ascending */
     uint32_t stems_count;
-    uint32_t *word_ranks;  /* by word: the rank of its stem */
-    uint32_t *word_forms;  /* by word: its form */
-    uint32_t *stem_forms;  /* by rank: the number of forms */
-    size_t *stem_tokens;   /* by rank: the number of tokens */
-    uint32_t *distinct;    /* by entry in kbid order: stems in title and body */
-    size_t *next;          /* by rank, in a round: where the next token goes */
+    uint32_t *word_ranks; /* by word: the rank of its stem */
+    uint32_t *word_forms; /* by word: its form */
+    uint32_t *stem_forms; /* by rank: the number of forms */
+    size_t *stem_tokens;  /* by rank: the number of tokens */
+    uint32_t *distinct;   /* by entry in kbid order: stems in title and body */
+    size_t *next;         /* by rank, in a round: where the next token goes */
     occurrence *occurrences;
     kb_bytes regions[KB_REGIONS_MAX];
     kb_bytes positions;
@@ -105,15 +105,15 @@ static void deal(inversion_task *inversion, uint32_t first, uint32_t end) {
             for (uint32_t left = entry->tokens[field]; left > 0; left--, token++) {
                 uint32_t stem = inversion->word_ranks[token->word];
                 if (stem >= first && stem < end)
-                    inversion->occurrences[inversion->next[stem]++] = (occurrence){
-                        i, token->position, inversion->word_forms[token->word] << FIELD_BITS | field};
+                    inversion->occurrences[inversion->next[stem]++] =
+                        (occurrence){i, token->position, inversion->word_forms[token->word] << FIELD_BITS | field};
             }
         }
     }
 }
 
-/* Sorts the tokens of one stem in one entry by field, position, form. They come nearly so: only words at one position can
- * be out of order. */
+/* Sorts the tokens of one stem in one entry by field, position, form. They come nearly so: only words at one position
+ * can be out of order. */
 static void sort_group(occurrence *group, size_t count) {
     for (size_t i = 1; i < count; i++) {
         occurrence moved = group[i];
@@ -204,7 +204,8 @@ static kb_status put_stems(inversion_task *inversion) {
     uint32_t end = 0;
     for (uint32_t first = 0; first < inversion->stems_count; first = end) {
         size_t total = 0;
-        for (; end < inversion->stems_count && (end == first || total + inversion->stem_tokens[end] <= ROUND_TOKENS); end++) {
+        for (; end < inversion->stems_count && (end == first || total + inversion->stem_tokens[end] <= ROUND_TOKENS);
+             end++) {
             inversion->next[end] = total;
             total += inversion->stem_tokens[end];
         }
@@ -215,8 +216,8 @@ static kb_status put_stems(inversion_task *inversion) {
         deal(inversion, first, end);
         for (uint32_t i = first; i < end; i++) {
             size_t tokens = inversion->stem_tokens[i];
-            kb_status status =
-                put_stem(inversion, inversion->occurrences + inversion->next[i] - tokens, tokens, inversion->stem_forms[i]);
+            kb_status status = put_stem(inversion, inversion->occurrences + inversion->next[i] - tokens, tokens,
+                                        inversion->stem_forms[i]);
             if (status != KB_OK)
                 return status;
         }

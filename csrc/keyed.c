@@ -59,8 +59,7 @@ kb_status kb_keyed_count(const kb_keyed *keyed, uint32_t number, uint32_t *count
 static kb_status decode(const kb_keyed *keyed, uint32_t number, const key_record *record, uint32_t *entries,
                         uint8_t *bitmap, kb_error *error) {
     kb_cursor cursor;
-    kb_status status =
-        kb_lists_get(&keyed->lists, number, record->offset, record->length, record->crc, &cursor, error);
+    kb_status status = kb_lists_get(&keyed->lists, number, record->offset, record->length, record->crc, &cursor, error);
     if (status != KB_OK)
         return status;
     uint64_t next = 0;

@@ -54,7 +54,8 @@ static kb_status read_forms(merge_task *merge, kb_error *error) {
             break;
     }
     if (base != terms->words.count)
-        return kb_corrupt(KB_FILE_TERMS, terms->stem_records.offset, "stems have more or fewer forms than words", error);
+        return kb_corrupt(KB_FILE_TERMS, terms->stem_records.offset, "stems have more or fewer forms than words",
+                          error);
     merge->form_bases[terms->stems.count] = (uint32_t)base;
     memset(merge->form_words, 0xFF, terms->words.count * sizeof(uint32_t));
     for (uint32_t i = 0; i < terms->words.count; i++) {
@@ -142,8 +143,8 @@ static kb_status map_form(merge_task *merge, const kb_stem *stem, uint32_t form,
     if (builder->word_stems.items[*word] == KB_NONE)
         builder->word_stems.items[*word] = stem_number;
     if (builder->word_stems.items[*word] != stem_number)
-        return kb_corrupt(KB_FILE_TERMS, terms->word_records.offset, "a word has another stem than in an earlier segment",
-                          error);
+        return kb_corrupt(KB_FILE_TERMS, terms->word_records.offset,
+                          "a word has another stem than in an earlier segment", error);
     merge->words[number] = *word;
     return KB_OK;
 }
@@ -299,7 +300,8 @@ kb_status kb_builder_merge(kb_builder *builder, const kb_segment *segment, const
     merge.form_words = malloc((words + 1) * sizeof(uint32_t));
     merge.words = malloc((words + 1) * sizeof(uint32_t));
     merge.entries_of_key = malloc((entries + 1) * sizeof(uint32_t));
-    if (!merge.entries || !merge.next || !merge.form_bases || !merge.form_words || !merge.words || !merge.entries_of_key) {
+    if (!merge.entries || !merge.next || !merge.form_bases || !merge.form_words || !merge.words ||
+        !merge.entries_of_key) {
         status = KB_E_MEMORY;
         goto done;
     }

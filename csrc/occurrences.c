@@ -163,5 +163,6 @@ static kb_status next_of_phrase(kb_occurrences *occurrences, bool *found, kb_err
 }
 
 kb_status kb_occurrences_next(kb_occurrences *occurrences, bool *found, kb_error *error) {
-    return occurrences->count == 1 ? next_of_stem(occurrences, found, error) : next_of_phrase(occurrences, found, error);
+    return occurrences->count == 1 ? next_of_stem(occurrences, found, error)
+                                   : next_of_phrase(occurrences, found, error);
 }

@@ -1,4 +1,5 @@
-/* Walks over the entries of one segment in which an alternative of a plan occurs: a stem, or stems one after the other. */
+/* Walks over the entries of one segment in which an alternative of a plan occurs: a stem, or stems one after the other.
+ */
 #ifndef KB_OCCURRENCES_H
 #define KB_OCCURRENCES_H
 

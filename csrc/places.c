@@ -23,7 +23,8 @@ kb_status kb_places_new(const kb_segment *segment, kb_places *places, kb_error *
     places->starts[(size_t)segment->entries * KB_FIELDS] = total;
     /* Each token takes a byte at least, so that a false length cannot ask for memory in vain. */
     if (total > positions->length)
-        return kb_corrupt(KB_FILE_POSITIONS, positions->offset, "fewer positions than the entries' lengths tell", error);
+        return kb_corrupt(KB_FILE_POSITIONS, positions->offset, "fewer positions than the entries' lengths tell",
+                          error);
     places->bits = calloc((size_t)(total / 8 + 1), 1);
     return places->bits == NULL ? KB_E_MEMORY : KB_OK;
 }

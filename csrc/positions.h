@@ -11,8 +11,8 @@
 typedef struct {
     const kb_terms *terms;
     kb_cursor cursor;
-    uint64_t skip;     /* varints to step over before the next one read */
-    uint32_t bits;     /* of a varint that tell the form */
+    uint64_t skip; /* varints to step over before the next one read */
+    uint32_t bits; /* of a varint that tell the form */
     uint32_t forms;
     uint32_t field;    /* of the current posting, the first not yet read or passed */
     uint32_t position; /* the token last read */
@@ -31,8 +31,8 @@ static inline void kb_positions_enter(kb_positions *positions) { positions->fiel
 /* Passes what is left of the current posting; call it before kb_postings_next. */
 void kb_positions_leave(kb_positions *positions, const kb_postings *postings);
 
-/* Moves to `field` of the current posting, which is not before one already read; kb_positions_next then reads its tokens,
- * and must be called exactly as often as its frequency tells. */
+/* Moves to `field` of the current posting, which is not before one already read; kb_positions_next then reads its
+ * tokens, and must be called exactly as often as its frequency tells. */
 kb_status kb_positions_seek(kb_positions *positions, const kb_postings *postings, uint32_t field, kb_error *error);
 
 /* Reads the next token into `position` and `form`. */

@@ -120,7 +120,8 @@ static kb_status add_clauses(search_task *task) {
     for (uint32_t i = 0; i < task->plan->count && status == KB_OK; i++) {
         const kb_clause *clause = &task->plan->clauses[i];
         const kb_alternative *first = &clause->alternatives[0];
-        bool plain = clause->count == 1 && first->count == 1 && clause->fields == KB_ALL_FIELDS && clause->kind != KB_MUST_NOT;
+        bool plain =
+            clause->count == 1 && first->count == 1 && clause->fields == KB_ALL_FIELDS && clause->kind != KB_MUST_NOT;
         if (!plain)
             status = add_clause(task, clause, (uint64_t)1 << i);
         else if (kb_occurrences_possible(first, task->segment))
@@ -211,8 +212,8 @@ kb_status kb_search(const kb_searcher *searcher, const kb_plan *plan, const uint
 }
 
 /* The share of an alternative in an entry, when it occurs there. */
-static kb_status explain_alternative(search_task *task, const kb_alternative *alternative, uint32_t fields, uint32_t entry,
-                                     bool *occurs, kb_share *share) {
+static kb_status explain_alternative(search_task *task, const kb_alternative *alternative, uint32_t fields,
+                                     uint32_t entry, bool *occurs, kb_share *share) {
     kb_occurrences occurrences;
     bool found = kb_occurrences_possible(alternative, task->segment);
     *occurs = false;
@@ -251,7 +252,8 @@ kb_status kb_explain(const kb_searcher *searcher, const kb_plan *plan, uint32_t 
         for (uint32_t j = 0; j < clause->count && clause->kind != KB_MUST_NOT; j++) {
             bool occurs = false;
             kb_share share = {.clause = i, .alternative = j};
-            kb_status status = explain_alternative(&task, &clause->alternatives[j], clause->fields, entry, &occurs, &share);
+            kb_status status =
+                explain_alternative(&task, &clause->alternatives[j], clause->fields, entry, &occurs, &share);
             if (status != KB_OK)
                 return status;
             if (occurs && (!any || share.value > shares[*count].value))

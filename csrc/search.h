@@ -54,13 +54,13 @@ typedef struct {
 kb_status kb_scratch_new(uint32_t entries, kb_scratch *scratch);
 void kb_scratch_free(kb_scratch *scratch);
 
-/* Finds the best `limit` entries that match, and counts all that do. `allowed` is NULL, or a bitmap for each segment. `hits` is
- * the caller's and has room for `limit`; *count are filled, best first. KB_E_CORRUPT, KB_E_MEMORY. */
+/* Finds the best `limit` entries that match, and counts all that do. `allowed` is NULL, or a bitmap for each segment.
+ * `hits` is the caller's and has room for `limit`; *count are filled, best first. KB_E_CORRUPT, KB_E_MEMORY. */
 kb_status kb_search(const kb_searcher *searcher, const kb_plan *plan, const uint8_t *const *allowed, uint32_t limit,
                     kb_scratch *scratch, kb_hit *hits, uint32_t *count, uint64_t *total, kb_error *error);
 
-/* Fills `shares`, which has room for one a clause, with those of the should and must clauses that occur in an entry, in plan
- * order; none when the entry is not live. KB_E_CORRUPT, KB_E_MEMORY. */
+/* Fills `shares`, which has room for one a clause, with those of the should and must clauses that occur in an entry, in
+ * plan order; none when the entry is not live. KB_E_CORRUPT, KB_E_MEMORY. */
 kb_status kb_explain(const kb_searcher *searcher, const kb_plan *plan, uint32_t segment, uint32_t entry,
                      kb_scratch *scratch, kb_share *shares, uint32_t *count, kb_error *error);
 

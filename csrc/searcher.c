@@ -48,7 +48,8 @@ static kb_status count_live(const kb_view *view, const kb_stem *stem, uint64_t *
     return status;
 }
 
-kb_status kb_term_find(const kb_searcher *searcher, const uint8_t *stem, size_t length, kb_term *term, kb_error *error) {
+kb_status kb_term_find(const kb_searcher *searcher, const uint8_t *stem, size_t length, kb_term *term,
+                       kb_error *error) {
     term->df = 0;
     for (uint32_t i = 0; i < searcher->count; i++) {
         const kb_view *view = &searcher->views[i];

@@ -1,7 +1,7 @@
 /* A snapshot to search: segments, and which entries of each are live (README.md section 9).
  *
- * Nothing here changes after kb_searcher_open, so any number of threads may use one searcher; what a single search writes
- * to is in its kb_scratch (search.h). Functions over all segments set kb_error.segment.
+ * Nothing here changes after kb_searcher_open, so any number of threads may use one searcher; what a single search
+ * writes to is in its kb_scratch (search.h). Functions over all segments set kb_error.segment.
  */
 #ifndef KB_SEARCHER_H
 #define KB_SEARCHER_H
@@ -31,9 +31,10 @@ typedef struct {
     uint64_t sections; /* N */
     uint64_t totals[KB_FIELDS];
     double averages[KB_FIELDS];
-    double *norms[KB_FIELDS];        /* by length; of the lengths below norms_count */
+    double *norms[KB_FIELDS]; /* by length; of the lengths below norms_count */
     uint32_t norms_count[KB_FIELDS];
-    double *few; /* by frequency 1 to KB_FEW and body length below norms_count: the saturation of a stem that is in the body only */
+    double *few; /* by frequency 1 to KB_FEW and body length below norms_count: the saturation of a stem that is in the
+                    body only */
 } kb_searcher;
 
 /* A stem in all segments: stems[i].df is 0 where segment i does not hold it. */
@@ -43,8 +44,8 @@ typedef struct {
     kb_stem *stems;
 } kb_term;
 
-/* Counts what is live. The views stay the caller's and must outlive the searcher. The struct must be zero before; the owner
- * calls kb_searcher_close, also after a failure. KB_E_MEMORY. */
+/* Counts what is live. The views stay the caller's and must outlive the searcher. The struct must be zero before; the
+ * owner calls kb_searcher_close, also after a failure. KB_E_MEMORY. */
 kb_status kb_searcher_open(kb_view *views, uint32_t count, const kb_params *params, kb_searcher *searcher);
 void kb_searcher_close(kb_searcher *searcher);
 

@@ -3,7 +3,8 @@
 
 #include <stdlib.h>
 
-kb_status kb_segment_open(const kb_source sources[KB_FILES], uint64_t fingerprint, kb_segment *segment, kb_error *error) {
+kb_status kb_segment_open(const kb_source sources[KB_FILES], uint64_t fingerprint, kb_segment *segment,
+                          kb_error *error) {
     for (kb_file file = KB_FILE_TERMS; file < KB_FILES; file++) {
         const kb_source *source = &sources[file];
         kb_container *container = &segment->files[file];
@@ -15,8 +16,8 @@ kb_status kb_segment_open(const kb_source sources[KB_FILES], uint64_t fingerprin
     }
     segment->entries = segment->files[0].entries;
     segment->fingerprint = fingerprint;
-    kb_status status = kb_terms_open(&segment->files[KB_FILE_TERMS], &segment->files[KB_FILE_POSITIONS],
-                                     &segment->terms, error);
+    kb_status status =
+        kb_terms_open(&segment->files[KB_FILE_TERMS], &segment->files[KB_FILE_POSITIONS], &segment->terms, error);
     if (status == KB_OK)
         status = kb_corpus_open(&segment->files[KB_FILE_CORPUS], &segment->corpus, error);
     if (status == KB_OK)

@@ -1,8 +1,8 @@
 /* A segment: four files opened as one (README.md sections 2 and 8).
  *
  * The files' bytes belong to the caller and must stay readable and unchanged until kb_segment_close. After opening, any
- * number of threads may read. What the files hold is checked when first used: every function that takes a kb_error can give
- * KB_E_CORRUPT.
+ * number of threads may read. What the files hold is checked when first used: every function that takes a kb_error can
+ * give KB_E_CORRUPT.
  */
 #ifndef KB_SEGMENT_H
 #define KB_SEGMENT_H
@@ -26,16 +26,18 @@ typedef struct {
     size_t length;
 } kb_source;
 
-/* The lengths of all entries by field, copied out of corpus.dat so that scoring finds them side by side; see kb_lengths_read. */
+/* The lengths of all entries by field, copied out of corpus.dat so that scoring finds them side by side; see
+ * kb_lengths_read. */
 typedef struct {
     uint32_t *lengths; /* entries of field 0, then of field 1 ... */
     uint64_t totals[KB_FIELDS];
     uint32_t longest[KB_FIELDS];
 } kb_lengths;
 
-/* Opens the four files, in the order of kb_file. KB_E_CORRUPT, KB_E_STALE, KB_E_MEMORY. The struct must be zero before; the
- * owner calls kb_segment_close, also after a failure. */
-kb_status kb_segment_open(const kb_source sources[KB_FILES], uint64_t fingerprint, kb_segment *segment, kb_error *error);
+/* Opens the four files, in the order of kb_file. KB_E_CORRUPT, KB_E_STALE, KB_E_MEMORY. The struct must be zero before;
+ * the owner calls kb_segment_close, also after a failure. */
+kb_status kb_segment_open(const kb_source sources[KB_FILES], uint64_t fingerprint, kb_segment *segment,
+                          kb_error *error);
 void kb_segment_close(kb_segment *segment);
 
 /* Checks kbids and entry records whole, and fills *lengths. After it, kb_corpus_kbid and kb_corpus_entry cannot fail on

@@ -1,5 +1,5 @@
-/* Near duplicates, by prefix filter: a set that is alike must share one of the rarest stems, so only the entries that do are
- * candidates, and the frequent stems are counted for those alone. */
+/* Near duplicates, by prefix filter: a set that is alike must share one of the rarest stems, so only the entries that
+ * do are candidates, and the frequent stems are counted for those alone. */
 #include "similar.h"
 
 #include <math.h>
@@ -69,7 +69,8 @@ static kb_status drop_unlike(similar_task *task, uint32_t left) {
         if (status == KB_OK)
             status = kb_corpus_entry(corpus, candidate, &entry, task->error);
         if (status == KB_OK && shared > entry.distinct)
-            status = kb_corrupt(KB_FILE_CORPUS, corpus->records.offset, "an entry has more stems than it says", task->error);
+            status =
+                kb_corrupt(KB_FILE_CORPUS, corpus->records.offset, "an entry has more stems than it says", task->error);
         uint64_t most = shared + left;
         if (most > entry.distinct)
             most = entry.distinct;

@@ -4,9 +4,9 @@
 
 #include "search.h"
 
-/* Finds the best `limit` live entries with a Jaccard index of at least `threshold` (above 0, at most 1); a hit's score is its
- * index. `terms` are the distinct stems of the given set, also those that occur nowhere; the function sorts them. `hits` is
- * the caller's and has room for `limit`; *found are filled, best first. KB_E_CORRUPT. */
+/* Finds the best `limit` live entries with a Jaccard index of at least `threshold` (above 0, at most 1); a hit's score
+ * is its index. `terms` are the distinct stems of the given set, also those that occur nowhere; the function sorts
+ * them. `hits` is the caller's and has room for `limit`; *found are filled, best first. KB_E_CORRUPT. */
 kb_status kb_similar(const kb_searcher *searcher, const kb_term **terms, uint32_t count, double threshold,
                      uint32_t limit, kb_scratch *scratch, kb_hit *hits, uint32_t *found, kb_error *error);
 

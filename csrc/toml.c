@@ -1,4 +1,5 @@
-/* The TOML scanner: one pass over the bytes, one line at a time; interface and rules in toml.h, twin in reference/toml.py. */
+/* The TOML scanner: one pass over the bytes, one line at a time; interface and rules in toml.h, twin in
+ * reference/toml.py. */
 #include "toml.h"
 
 #include <string.h>
@@ -21,11 +22,13 @@ static const char *const OUT_OF_RANGE = "expected an integer of at most 64 bits"
 static const char *const OPEN_STRING = "expected the string's closing quote on the same line";
 static const char *const BARE_CONTROL = "expected an escape in place of the control character";
 static const char *const BAD_ESCAPE =
-    "expected one of the escapes \\\" \\\\ \\b \\t \\n \\f \\r, or \\u00XX with upper-case digits for another control character";
+    "expected one of the escapes \\\" \\\\ \\b \\t \\n \\f \\r, or \\u00XX with upper-case digits for another control "
+    "character";
 static const char *const NOT_UTF8 = "expected UTF-8 in the string";
 static const char *const BAD_LINE_END = "expected the end of the line";
 static const char *const DUPLICATE_KEY = "expected another name: this key is there already";
-static const char *const DUPLICATE_TABLE = "expected another name: this table is there already, or its [[items]] do not stand together";
+static const char *const DUPLICATE_TABLE =
+    "expected another name: this table is there already, or its [[items]] do not stand together";
 static const char *const TOO_MANY_KEYS = "expected at most 64 keys in one table";
 
 static int fail(kb_toml *scanner, const char *message) {
@@ -46,9 +49,7 @@ static bool skip(kb_toml *scanner, const char *expected) {
     return true;
 }
 
-static bool is_digit(int byte) {
-    return byte >= '0' && byte <= '9';
-}
+static bool is_digit(int byte) { return byte >= '0' && byte <= '9'; }
 
 static bool is_key_byte(int byte) {
     return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || is_digit(byte) || byte == '_' || byte == '-';
@@ -93,14 +94,22 @@ static int hex_digit(int byte) {
 /* What `\` and this byte stand for; -1 when that is no escape. */
 static int short_escape(int byte) {
     switch (byte) {
-    case '"': return '"';
-    case '\\': return '\\';
-    case 'b': return '\b';
-    case 't': return '\t';
-    case 'n': return '\n';
-    case 'f': return '\f';
-    case 'r': return '\r';
-    default: return -1;
+        case '"':
+            return '"';
+        case '\\':
+            return '\\';
+        case 'b':
+            return '\b';
+        case 't':
+            return '\t';
+        case 'n':
+            return '\n';
+        case 'f':
+            return '\f';
+        case 'r':
+            return '\r';
+        default:
+            return -1;
     }
 }
 

@@ -1,11 +1,12 @@
-/* Scans the canonical subset of TOML in which section headers and manifests are written (toml.c; twin: reference/toml.py).
+/* Scans the canonical subset of TOML in which section headers and manifests are written (toml.c; twin:
+ * reference/toml.py).
  *
  * The grammar stands in kbdb/store/README.md. Every text of the subset is valid TOML 1.0, and there is exactly one text
  * for each value: what the scanner accepts, kbdb.store.toml.dumps writes back byte for byte.
  *
  * The scanner is a pull parser over bytes the caller owns. It allocates nothing, never writes to the input, reads
- * each byte a bounded number of times, and keeps its state in one struct; different scanners may run in different threads.
- * Slices in events point into the input and live as long as it does.
+ * each byte a bounded number of times, and keeps its state in one struct; different scanners may run in different
+ * threads. Slices in events point into the input and live as long as it does.
  *
  *     kb_toml scanner;
  *     kb_toml_event event;
@@ -58,16 +59,17 @@ typedef struct {
     size_t line;         /* from 1; after an error, the line it is in */
     const char *message; /* static; what is wrong and what would be right; NULL without an error */
     const uint8_t *start;
-    int array;           /* the kind of the open array's items, KB_TOML_ARRAY before the first; 0 outside arrays */
+    int array; /* the kind of the open array's items, KB_TOML_ARRAY before the first; 0 outside arrays */
     bool in_table;
-    bool last_was_item;  /* the newest of `names` is a [[list]] that more items may follow */
+    bool last_was_item; /* the newest of `names` is a [[list]] that more items may follow */
     size_t names_count;
     size_t keys_count;
     kb_toml_slice names[KB_TOML_MAX_KEYS]; /* top-level keys and tables */
     kb_toml_slice keys[KB_TOML_MAX_KEYS];  /* of the table now open */
 } kb_toml;
 
-/* Prepares to scan `size` bytes; `data` may be NULL when size is 0. The bytes must outlive the scanner and not change. */
+/* Prepares to scan `size` bytes; `data` may be NULL when size is 0. The bytes must outlive the scanner and not change.
+ */
 void kb_toml_init(kb_toml *scanner, const uint8_t *data, size_t size);
 
 /* Writes the next event and returns 0, or returns 1 and sets `line` and `message`. After KB_TOML_END or an error every

@@ -101,7 +101,8 @@ static kb_status verify_stems(census *seen, kb_error *error) {
     if (postings_end != terms->postings.length)
         return kb_corrupt(KB_FILE_TERMS, terms->postings.offset + postings_end, "bytes after the last list", error);
     if (positions_end != terms->positions.length)
-        return kb_corrupt(KB_FILE_POSITIONS, terms->positions.offset + positions_end, "bytes after the last list", error);
+        return kb_corrupt(KB_FILE_POSITIONS, terms->positions.offset + positions_end, "bytes after the last list",
+                          error);
     return KB_OK;
 }
 

@@ -31,7 +31,8 @@ static kb_status put_word(const kb_terms *terms, uint32_t number, uint32_t dista
     return KB_OK;
 }
 
-static kb_status put_range(const kb_terms *terms, uint32_t first, uint32_t end, kb_found_words *words, kb_error *error) {
+static kb_status put_range(const kb_terms *terms, uint32_t first, uint32_t end, kb_found_words *words,
+                           kb_error *error) {
     kb_status status = KB_OK;
     for (uint32_t i = first; i < end && status == KB_OK; i++)
         status = put_word(terms, i, 0, words, error);
@@ -110,9 +111,10 @@ static int by_stem(const void *left, const void *right) {
     return (a->stem > b->stem) - (a->stem < b->stem);
 }
 
-/* Counts for each form of a stem the live entries that hold it, in `counts`; `last` is for this function alone. Both have
- * room for all forms. */
-static kb_status count_forms(const kb_view *view, const kb_stem *stem, uint32_t *counts, uint32_t *last, kb_error *error) {
+/* Counts for each form of a stem the live entries that hold it, in `counts`; `last` is for this function alone. Both
+ * have room for all forms. */
+static kb_status count_forms(const kb_view *view, const kb_stem *stem, uint32_t *counts, uint32_t *last,
+                             kb_error *error) {
     kb_postings postings;
     kb_positions positions;
     memset(counts, 0, stem->forms * sizeof *counts);
@@ -123,7 +125,8 @@ static kb_status count_forms(const kb_view *view, const kb_stem *stem, uint32_t 
     while (status == KB_OK && postings.left > 0) {
         status = kb_postings_next(&postings, error);
         kb_positions_enter(&positions);
-        for (uint32_t field = 0; field < KB_FIELDS && status == KB_OK && kb_bitmap_has(view->live, postings.entry); field++) {
+        for (uint32_t field = 0; field < KB_FIELDS && status == KB_OK && kb_bitmap_has(view->live, postings.entry);
+             field++) {
             if (postings.frequencies[field] > 0)
                 status = kb_positions_seek(&positions, &postings, field, error);
             for (uint32_t i = postings.frequencies[field]; i > 0 && status == KB_OK; i--) {
@@ -183,22 +186,22 @@ kb_status kb_words_find(const kb_view *view, kb_words_kind kind, const uint8_t *
     uint32_t first = 0;
     uint32_t end = 0;
     switch (kind) {
-    case KB_WORDS_EQUAL:
-        status = kb_strings_find(&terms->words, text, length, &found, &first, error);
-        if (status == KB_OK && found)
-            status = put_word(terms, first, 0, words, error);
-        break;
-    case KB_WORDS_PREFIX:
-        status = kb_strings_prefix(&terms->words, text, length, &first, &end, error);
-        if (status == KB_OK)
-            status = put_range(terms, first, end, words, error);
-        break;
-    case KB_WORDS_CONTAINING:
-        status = find_containing(terms, text, length, words, error);
-        break;
-    case KB_WORDS_NEAR:
-        status = find_near(terms, text, length, distance, words, error);
-        break;
+        case KB_WORDS_EQUAL:
+            status = kb_strings_find(&terms->words, text, length, &found, &first, error);
+            if (status == KB_OK && found)
+                status = put_word(terms, first, 0, words, error);
+            break;
+        case KB_WORDS_PREFIX:
+            status = kb_strings_prefix(&terms->words, text, length, &first, &end, error);
+            if (status == KB_OK)
+                status = put_range(terms, first, end, words, error);
+            break;
+        case KB_WORDS_CONTAINING:
+            status = find_containing(terms, text, length, words, error);
+            break;
+        case KB_WORDS_NEAR:
+            status = find_near(terms, text, length, distance, words, error);
+            break;
     }
     return status == KB_OK ? count_words(view, words, error) : status;
 }

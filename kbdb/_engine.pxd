@@ -50,7 +50,8 @@ cdef extern from "toml.h" nogil:
     void kb_toml_decode(const kb_toml_event *event, uint8_t *out)
 
 cdef extern from "analysis.h" nogil:
-    ctypedef kb_status (*kb_token_sink)(void *context, uint32_t position, const uint8_t *bytes, uint32_t length) noexcept
+    ctypedef kb_status (*kb_token_sink)(void *context, uint32_t position, const uint8_t *bytes,
+                                        uint32_t length) noexcept
     kb_status kb_tokenise(const uint8_t *text, size_t length, kb_token_sink sink, void *context, uint32_t *positions)
 
 cdef extern from "cursor.h" nogil:

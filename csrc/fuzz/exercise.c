@@ -17,7 +17,8 @@ static const char *const texts[][KB_FIELDS] = {
     {"Configuration", "set max_connections and camelCase, v1.2.3 or src/main.c", "", "ops", "Guide"},
     {"Empty", "", "", "", ""},
     {"Phrases", "new york new york new york city", "new york", "", "new york"},
-    {"\xE6\x97\xA5\xE6\x9C\xAC\xE8\xAA\x9E", "\xE6\x97\xA5\xE6\x9C\xAC \xE8\xAA\x9E na\xC3\xAFve caf\xC3\xA9", "", "", ""},
+    {"\xE6\x97\xA5\xE6\x9C\xAC\xE8\xAA\x9E", "\xE6\x97\xA5\xE6\x9C\xAC \xE8\xAA\x9E na\xC3\xAFve caf\xC3\xA9", "", "",
+     ""},
     {"again", "The server runs. Run the servers, then run them again!", "", "", ""},
 };
 
@@ -196,8 +197,10 @@ static void run_plans(const kb_searcher *searcher, const kb_term *terms, uint32_
         {&unlike[3], 1, 1.0, terms[3].idf},
     };
     kb_clause clauses[] = {
-        {&ways[0], 1, KB_ALL_FIELDS, KB_SHOULD}, {&ways[0], 3, KB_ALL_FIELDS, KB_SHOULD},
-        {&ways[1], 1, 1u << KB_BODY, KB_MUST},   {&ways[3], 1, KB_ALL_FIELDS, KB_MUST_NOT},
+        {&ways[0], 1, KB_ALL_FIELDS, KB_SHOULD},
+        {&ways[0], 3, KB_ALL_FIELDS, KB_SHOULD},
+        {&ways[1], 1, 1u << KB_BODY, KB_MUST},
+        {&ways[3], 1, KB_ALL_FIELDS, KB_MUST_NOT},
     };
     kb_scratch scratch = {0};
     kb_hit hits[4];

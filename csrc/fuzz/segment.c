@@ -1,8 +1,8 @@
-/* libFuzzer target of one file's readers (KB_TARGET says which): the file is changed, its checksums are made right again, and
- * everything that reads it is called.
+/* libFuzzer target of one file's readers (KB_TARGET says which): the file is changed, its checksums are made right
+ * again, and everything that reads it is called.
  *
- * The first byte of the input decides: even, and the rest are changes of the right file, four bytes each (offset, value);
- * odd, and the rest is the whole file.
+ * The first byte of the input decides: even, and the rest are changes of the right file, four bytes each (offset,
+ * value); odd, and the rest is the whole file.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -28,7 +28,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (built[0].data == NULL)
         kb_exercise_build(built);
     for (kb_file file = KB_FILE_TERMS; file < KB_FILES; file++)
-        files[file] = (kb_bytes){.data = copy_exactly(built[file].data, built[file].length), .length = built[file].length};
+        files[file] =
+            (kb_bytes){.data = copy_exactly(built[file].data, built[file].length), .length = built[file].length};
     kb_bytes *target = &files[KB_TARGET];
     if (data[0] & 1) {
         free(target->data);

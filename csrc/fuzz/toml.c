@@ -1,5 +1,5 @@
-/* libFuzzer target of the TOML scanner: whatever the bytes, every event's slices lie inside them and strings decode to the
- * length that was promised. */
+/* libFuzzer target of the TOML scanner: whatever the bytes, every event's slices lie inside them and strings decode to
+ * the length that was promised. */
 #include <assert.h>
 #include <stdlib.h>
 

@@ -36,9 +36,9 @@ void test_cursor(void) {
     CHECK(reads("\xFF\xFF\xFF\xFF\x0F", 5, UINT32_MAX));
     CHECK(refuses("", 0));
     CHECK(refuses("\x80", 1));
-    CHECK(refuses("\x80\x00", 2));                     /* longer than needed */
-    CHECK(refuses("\xFF\xFF\xFF\xFF\x10", 5));         /* past 32 bits */
-    CHECK(refuses("\xFF\xFF\xFF\xFF\x80\x00", 6));     /* more than 5 bytes */
+    CHECK(refuses("\x80\x00", 2));                 /* longer than needed */
+    CHECK(refuses("\xFF\xFF\xFF\xFF\x10", 5));     /* past 32 bits */
+    CHECK(refuses("\xFF\xFF\xFF\xFF\x80\x00", 6)); /* more than 5 bytes */
     uint8_t numbers[40];
     for (size_t i = 0; i < sizeof numbers; i += 2) {
         numbers[i] = 0x81;
@@ -69,7 +69,8 @@ void test_bytes_out(void) {
     kb_bytes_put_u32(&bytes, 0x06050403);
     kb_bytes_put_u64(&bytes, 0x0E0D0C0B0A090807u);
     kb_bytes_put_zeros(&bytes, 1);
-    CHECK(bytes.length == 15 && bytes.data[0] == 1 && bytes.data[5] == 6 && bytes.data[13] == 14 && bytes.data[14] == 0);
+    CHECK(bytes.length == 15 && bytes.data[0] == 1 && bytes.data[5] == 6 && bytes.data[13] == 14 &&
+          bytes.data[14] == 0);
     CHECK(kb_bytes_reserve(&bytes, SIZE_MAX) == NULL && bytes.failed);
     kb_bytes_put_u16(&bytes, 1);
     CHECK(bytes.length == 15);

@@ -15,7 +15,8 @@ void test_intern(void) {
     for (uint32_t round = 0; round < 2; round++) {
         for (uint32_t i = 0; i < 5000; i++) {
             int length = snprintf(text, sizeof text, "%u", (i * 7919) % 5000);
-            CHECK(kb_intern_add(&intern, (const uint8_t *)text, (size_t)length, &numbers[i]) == KB_OK && numbers[i] == i);
+            CHECK(kb_intern_add(&intern, (const uint8_t *)text, (size_t)length, &numbers[i]) == KB_OK &&
+                  numbers[i] == i);
         }
     }
     CHECK(intern.count == 5000);
@@ -45,9 +46,11 @@ void test_distance(void) {
     CHECK(edits("", "ab", 2) == 2);
     CHECK(edits("kitten", "sitting", 3) == 3);
     CHECK(edits("kitten", "sitting", 2) > 2);
-    CHECK(edits("teh", "the", 1) == 1);  /* neighbours swapped */
-    CHECK(edits("ca", "abc", 3) == 3);   /* nothing is edited twice */
-    CHECK(edits("stra\xC3\x9F" "e", "strase", 2) == 1); /* code points, not bytes */
+    CHECK(edits("teh", "the", 1) == 1); /* neighbours swapped */
+    CHECK(edits("ca", "abc", 3) == 3);  /* nothing is edited twice */
+    CHECK(edits("stra\xC3\x9F"
+                "e",
+                "strase", 2) == 1); /* code points, not bytes */
     CHECK(edits("a", "abcdefghijkl", 2) > 2);
     CHECK(edits("abcdefghijkl", "a", 2) > 2);
     CHECK(edits("word", "wor\xFF", 2) > 2); /* not UTF-8 */

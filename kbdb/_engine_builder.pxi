@@ -1,0 +1,173 @@
+# Part of _engine.pyx: builds segments.
+
+
+cdef class Builder:
+    """Collects entries, in any order, and makes a segment of them. One thread at a time; a second one is refused."""
+
+    cdef kb_builder _builder
+    cdef bint _busy
+
+    def __cinit__(self, fingerprint: int):
+        """Begins a segment.
+
+        Args:
+            fingerprint: names the analyser, languages and format.
+        """
+        cdef kb_status status
+        check_fingerprint(fingerprint)
+        status = kb_builder_new(fingerprint, int.from_bytes(os.urandom(8), "little"), &self._builder)
+        if status != KB_OK:
+            raise _failure(status, NULL, "")
+
+    def __dealloc__(self):
+        kb_builder_free(&self._builder)
+
+    cdef int _enter(self) except -1:
+        if self._busy:
+            raise InvalidArgumentError("the builder is in use by another thread")
+        self._busy = True
+        return 0
+
+    def add(self, entry) -> None:
+        """Adds an entry, whose texts are analysed; InvalidArgumentError when its kbid is there already."""
+        check_entry(entry)
+        for name, text in zip(FIELDS, entry.fields):
+            utf8(text, f"the text of {name}")
+        texts = [normalise(text).encode() for text in entry.fields]
+        self._enter()
+        try:
+            self._analyse(entry.kbid, texts)
+            self._complete(entry)
+        finally:
+            self._busy = False
+
+    cdef int _analyse(self, bytes kbid, list texts) except -1:
+        cdef kb_source sources[5]
+        cdef const uint8_t *start = _start(kbid)
+        cdef const uint8_t *raw
+        cdef size_t length = 0
+        cdef kb_status status
+        for i in range(5):
+            sources[i].bytes = _start(texts[i])
+            sources[i].length = len(texts[i])
+        with nogil:
+            status = kb_builder_analyse(&self._builder, start, sources)
+        if status == KB_E_ARGUMENT:
+            raise InvalidArgumentError(f"the entry {kbid.hex()} was added before")
+        if status != KB_OK:
+            raise _failure(status, NULL, "")
+        while self._builder.raws_folded < self._builder.raws.count:
+            raw = kb_intern_bytes(&self._builder.raws, self._builder.raws_folded, &length)
+            word = fold(PyUnicode_DecodeUTF8(<const char *>raw, <Py_ssize_t>length, NULL)).encode()
+            status = kb_builder_fold(&self._builder, _start(word), len(word))
+            if status != KB_OK:
+                raise _failure(status, NULL, "")
+        return 0
+
+    cdef int _complete(self, entry) except -1:
+        cdef kb_status status = KB_OK
+        cdef bytes key
+        cdef bytes stored = entry.stored
+        for text in entry.filters:
+            key = text.encode()
+            if status == KB_OK:
+                status = kb_builder_filter(&self._builder, _start(key), len(key))
+        for text in entry.references:
+            key = text.encode()
+            if status == KB_OK:
+                status = kb_builder_reference(&self._builder, _start(key), len(key))
+        if status == KB_OK:
+            status = kb_builder_commit(&self._builder, _start(stored), len(stored), entry.listed)
+        if status != KB_OK:
+            raise _failure(status, NULL, "")
+        return 0
+
+    def merge(self, segment: Segment, keep: bytes) -> None:
+        """Adds the entries of a segment whose bit is set in the bitmap ``keep``."""
+        cdef Segment source = segment
+        cdef bytes bitmap = keep
+        cdef const uint8_t *bits = _start(bitmap)
+        cdef uint32_t twice = 0
+        cdef kb_error error
+        cdef kb_status status
+        check_bitmap(keep, source._segment.entries, "keep")
+        self._enter()
+        try:
+            with nogil:
+                status = kb_builder_merge(&self._builder, &source._segment, bits, &twice, &error)
+        finally:
+            self._busy = False
+        if status == KB_E_ARGUMENT:
+            raise InvalidArgumentError(f"the entry {source.kbid(twice).hex()} was added before")
+        if status != KB_OK:
+            raise _failure(status, &error, source.name)
+
+    def remove(self, kbid: bytes) -> None:
+        """Notes that a section of an older segment exists no more."""
+        cdef bytes removed = kbid
+        cdef kb_status status
+        check_kbid(kbid)
+        self._enter()
+        status = kb_builder_remove(&self._builder, _start(removed))
+        self._busy = False
+        if status != KB_OK:
+            raise _failure(status, NULL, "")
+
+    def finish(self, stem) -> SegmentFiles:
+        """Makes the files.
+
+        Args:
+            stem: called once with the sorted distinct words that have no stem yet; gives a stem for each.
+        """
+        cdef kb_status status
+        self._enter()
+        try:
+            with nogil:
+                status = kb_builder_sort_words(&self._builder)
+            if status != KB_OK:
+                raise _failure(status, NULL, "")
+            self._set_stems(stem)
+            return self._write()
+        finally:
+            self._busy = False
+
+    cdef int _set_stems(self, stem) except -1:
+        cdef size_t i
+        cdef size_t length = 0
+        cdef uint32_t number
+        cdef const uint8_t *start
+        cdef bytes encoded
+        cdef kb_status status
+        numbers = []
+        words = []
+        for i in range(self._builder.sorted_words.count):
+            number = self._builder.sorted_words.items[i]
+            if self._builder.word_stems.items[number] == KB_NONE:
+                start = kb_intern_bytes(&self._builder.words, number, &length)
+                numbers.append(number)
+                words.append(PyUnicode_DecodeUTF8(<const char *>start, <Py_ssize_t>length, NULL))
+        stems = stem(words)
+        check_stems(words, stems)
+        for number, text in zip(numbers, stems):
+            encoded = utf8(text, "a stem")
+            status = kb_builder_set_stem(&self._builder, number, _start(encoded), len(encoded))
+            if status != KB_OK:
+                raise _failure(status, NULL, "")
+        return 0
+
+    cdef object _write(self):
+        cdef kb_bytes files[4]
+        cdef kb_status status
+        cdef int i
+        memset(files, 0, sizeof(files))
+        try:
+            with nogil:
+                status = kb_builder_write(&self._builder, files)
+            if status != KB_OK:
+                raise _failure(status, NULL, "")
+            written = [PyBytes_FromStringAndSize(<const char *>files[i].data, <Py_ssize_t>files[i].length)
+                       for i in range(4)]
+            return SegmentFiles(*written)
+        finally:
+            for i in range(4):
+                kb_bytes_free(&files[i])
