@@ -58,7 +58,10 @@ def init(path: str | PathLike[str]) -> KnowledgeBase:
 def __getattr__(name: str) -> str:
     # Looked up when asked for: reading the installed package's metadata takes longer than the rest of the import.
     if name == "__version__":
-        from importlib.metadata import version
+        from importlib.metadata import PackageNotFoundError, version
 
-        return version("kbdb")
+        try:
+            return version("kbdb")
+        except PackageNotFoundError:
+            return "0+not-installed"
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
