@@ -52,9 +52,8 @@ ALL_HABITS = Habits()
 class Experiment:
     """A collection, indexed, with its questions resolved; ``scores`` asks them with any parameters."""
 
-    def __init__(
-        self, groups: Sequence[Group], habits: Habits = ALL_HABITS, language: str = DEFAULTS.analysis.language
-    ) -> None:
+    def __init__(self, groups: Sequence[Group], habits: Habits = ALL_HABITS) -> None:
+        language = DEFAULTS.analysis.language
         self._habits = habits
         self._stem = stemmer(language)
         self._stop_words: Collection[str] = stop_words(language) if habits.stop_words else frozenset()
