@@ -21,6 +21,12 @@ def stems_of(engine: EngineModule, stem: Stem, *texts: str) -> list[str]:
     return [to_stem[word] for word in words]
 
 
+def distinct_stems_of(engine: EngineModule, stem: Stem, *texts: str) -> list[str]:
+    """The distinct stems of the texts' tokens, sorted."""
+    words = {word for text in texts for _, word in engine.tokenise(text)}
+    return sorted(set(stem(sorted(words))))
+
+
 def text_key(salt: str, stems: Sequence[str]) -> str:
     """The key of a token sequence under a salt."""
     digest = sha256("\x1f".join((salt, *stems)).encode()).hexdigest()

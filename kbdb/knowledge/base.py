@@ -8,6 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Literal
 
+from kbdb.checks import utf8
 from kbdb.errors import InvalidArgumentError
 from kbdb.knowledge import check as checking
 from kbdb.knowledge import forget, reading, transfer, upkeep
@@ -120,6 +121,7 @@ class KnowledgeBase:
             paths = [paths]
         _check_lists(tags=tags, supersedes=supersedes, include=include, exclude=exclude)
         _check_who(who)
+        _check_texts(title=title or "", type=type or "", description=description or "", tag="".join(tags))
         if section_type is not None and section_type not in SECTION_TYPES:
             raise InvalidArgumentError(f"section_type is {section_type!r}", f"use one of: {', '.join(SECTION_TYPES)}")
         for kbid in supersedes:
@@ -139,7 +141,8 @@ class KnowledgeBase:
             who=who,
         )
         if content is not None:
-            return learn_content(self._core, content.encode() if isinstance(content, str) else content, options)
+            data = utf8(content, "content") if isinstance(content, str) else content
+            return learn_content(self._core, data, options)
         return learn_paths(self._core, [Path(path) for path in paths or ()], options, progress)
 
     def search(
@@ -236,6 +239,7 @@ class KnowledgeBase:
         """Takes a section or a document out of all answers. Nothing is deleted; ``restore`` brings it back."""
         self._core.require_open()
         _check_who(who)
+        _check_texts(reason=reason)
         if _one_of(kbid, docid):
             return forget.unlearn_section(self._core, str(kbid), reason, who)
         return forget.unlearn_document(self._core, str(docid), reason, who)
@@ -324,6 +328,11 @@ def _check_lists(**lists: object) -> None:
     for name, value in lists.items():
         if isinstance(value, (str, bytes)):
             raise InvalidArgumentError(f"{name} is {value!r}", f"give a list: {name}=[{value!r}]")
+
+
+def _check_texts(**texts: str) -> None:
+    for name, text in texts.items():
+        utf8(text, name)
 
 
 def _check_who(who: str) -> None:

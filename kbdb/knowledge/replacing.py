@@ -51,6 +51,7 @@ class Revisions:
     def _supersede(self, olds: Sequence[str], new: Section, reason: str) -> None:
         """A new section takes the place of old ones; those that are not active stay as they are."""
         now, done = utc_now(), {new.kbid, *self.old}
+        olds = list(dict.fromkeys(olds))
         active = [k for k in olds if k not in done and self.core.beliefs.section(k, now).state is State.ACTIVE]
         if not active:
             return

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 
+from kbdb.checks import utf8
 from kbdb.errors import EmbeddingProviderNotConfiguredError, InvalidArgumentError, KbdbError
 from kbdb.index.snapshot import Snapshot
 from kbdb.ingest.body import body_of
@@ -132,6 +133,7 @@ def _groups(core: Core, resolved: Resolved, options: SearchOptions) -> list[Sequ
     if options.section_type is not None:
         groups.append((f"section_type:{options.section_type}",))
     if options.docid is not None:
+        utf8(options.docid, "docid")
         groups.append(_widened(core, (f"doc:{options.docid}",)))
     return groups
 

@@ -1,12 +1,9 @@
-"""How a file's path is written into a manifest, and back."""
+"""How a file's path is written into a manifest, and whether the file still stands."""
 
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
-
-_ESCAPED = re.compile(rb"\\x([0-9a-f]{2})")
 
 
 def source_of(home: Path, path: Path) -> str:
@@ -22,14 +19,8 @@ def source_of(home: Path, path: Path) -> str:
 
 def is_gone(home: Path, source: str) -> bool:
     """Whether no file stands any more where ``source_of`` said. One that cannot be looked at is not gone."""
-    path = os.fsencode(home / source)
-    raw = _ESCAPED.sub(lambda found: bytes.fromhex(found[1].decode()), path)
-    return all(map(_is_absent, {path, raw}))
-
-
-def _is_absent(path: bytes) -> bool:
     try:
-        os.stat(path)
+        os.stat(home / source)
     except (FileNotFoundError, NotADirectoryError):
         return True
     except OSError:

@@ -68,7 +68,7 @@ def plan_content(core: Core, content: bytes, options: LearnOptions) -> Planned:
     revives = options.who == "user"
     gate = Gate(core, options.who, revives, core.beliefs)
     heirs = {s.kbid for s in sections if options.replace and may_succeed(gate, s)}
-    items = stated if old is None else list(_joined(core, old, stated, heirs))
+    items = stated if old is None else _joined(core, old, stated, heirs)
     manifest = _manifest(docid, old, parsed, head, items, options)
     # A document that was withdrawn comes back with what is said now, and not with what it said before.
     events = () if core.document_is_live(docid) else (revival_of(core, docid, options.who, ()),)
@@ -106,24 +106,26 @@ def _document_to_join(core: Core, title: str, options: LearnOptions) -> tuple[st
     return _document_to_join(core, title, replace(options, docid=None))
 
 
-def _joined(core: Core, old: Manifest, stated: Sequence[Item], heirs: Collection[str]) -> Iterator[Item]:
+def _joined(core: Core, old: Manifest, stated: Sequence[Item], heirs: Collection[str]) -> list[Item]:
     """The old items, with the ``heirs`` among the new in the places of those they replace, the other new behind."""
     listed = {placement.kbid for placement in old.sections}
     new = [item for item in stated if item.section.kbid not in listed]
     now_at: dict[str, str] = {}
+    items = []
     for placement in old.sections:
         section = core.store.read_section(placement.kbid)
         able = (item for item in new if item.section.kbid in heirs and _same_heading(item, placement, section))
-        match = next(able, None)
+        item = next(able, None) or Item(placement, section)
+        if item in new:
+            new.remove(item)
+        now_at[placement.kbid] = item.section.kbid
         parent = now_at.get(placement.parent, "")
-        if match is None:
-            yield Item(replace(placement, parent=parent), section)
-            now_at[placement.kbid] = placement.kbid
-        else:
-            new.remove(match)
-            yield Item(replace(match.placement, parent=parent, gap=placement.gap), match.section)
-            now_at[placement.kbid] = match.section.kbid
-    yield from new
+        items.append(Item(replace(item.placement, parent=parent, gap=placement.gap), item.section))
+    if items and new:
+        last = items[-1].placement
+        blank_line = "\n" * (2 - line_ends(last.gap))
+        items[-1] = replace(items[-1], placement=replace(last, gap=last.gap + blank_line))
+    return items + new
 
 
 def _same_heading(item: Item, placement: Placement, section: Section) -> bool:
@@ -139,9 +141,8 @@ def _manifest(
     options: LearnOptions,
 ) -> Manifest:
     now = now_seconds()
-    spaced = _spaced(items) if old is not None else list(items)
-    placements = tuple(_laid_out(head, spaced))
-    pieces = [i.section.content + p.gap.encode() for i, p in zip(spaced, placements, strict=True)]
+    placements = tuple(_laid_out(head, items))
+    pieces = [i.section.content + p.gap.encode() for i, p in zip(items, placements, strict=True)]
     title = parsed.title if old is None or options.title is not None else old.title
     description = parsed.description if old is None else parsed.description or old.description
     return Manifest(
@@ -157,15 +158,6 @@ def _manifest(
         head=head,
         sections=placements,
     )
-
-
-def _spaced(items: Sequence[Item]) -> list[Item]:
-    """The items with a blank line between one and the next, where there is no white space."""
-    last = len(items) - 1
-    return [
-        item if place == last or item.placement.gap else replace(item, placement=replace(item.placement, gap="\n\n"))
-        for place, item in enumerate(items)
-    ]
 
 
 def _laid_out(head: str, items: Sequence[Item]) -> Iterator[Placement]:

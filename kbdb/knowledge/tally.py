@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from kbdb.errors import KbdbError
-from kbdb.knowledge.admission import section_stems
+from kbdb.index.text_key import distinct_stems_of
+from kbdb.ingest.body import body_of
 from kbdb.knowledge.core import Core
-from kbdb.knowledge.entries import StoredSection
+from kbdb.knowledge.entries import StoredSection, text_of
 from kbdb.knowledge.planning import Planned
 from kbdb.model import AddSectionResult, LearnedDocument, NearDuplicate, Section, Suppressed
 from kbdb.store.ids import kbid_encode
@@ -84,7 +85,8 @@ class Tally:
     def _find_near_duplicates(self, sections: Iterable[Section]) -> None:
         snapshot = self.core.snapshot()
         for section in sections:
-            stems = sorted(set(section_stems(self.core, section)))
+            body = body_of(text_of(section), section.title, section.type)
+            stems = distinct_stems_of(self.core.engine, self.core.stem, section.title, body)
             if not stems:
                 continue
             for place, entry, jaccard in snapshot.searcher.similar(stems, NEAR_DUPLICATE, NEAR_DUPLICATES_EACH + 1):
