@@ -38,6 +38,7 @@ from kbdb.knowledge.planning import (
     clean_tags,
     now_seconds,
     placements_of,
+    says_the_same,
     section_type_of,
     sections_of,
     settle,
@@ -166,7 +167,7 @@ def plan_file(core: Core, source: SourceFile, options: LearnOptions) -> Planned:
     )
     events = (revival_of(core, docid, options.who, sections),) if belief.state != "live" else ()
     planned = settle(core, old, manifest, sections, options, events=events)
-    if old is not None and replace(manifest, updated=old.updated) == old and planned.changes_nothing:
+    if old is not None and says_the_same(manifest, old) and planned.changes_nothing:
         return replace(_unchanged(old), suppressed=planned.suppressed)
     back = f"{manifest.title!r} was forgotten on {belief.since[:10]}; learned again by name, it is back"
     warnings = (back,) if belief.state == "forgotten" else ()

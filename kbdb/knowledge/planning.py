@@ -6,7 +6,7 @@ Nothing is written here. ``learn`` plans files, ``statement`` plans content give
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from kbdb.ingest.parse import Part
@@ -151,6 +151,12 @@ def settle(
         suppressed=tuple(gate.suppressed),
         warnings=tuple(gate.warnings),
     )
+
+
+def says_the_same(manifest: Manifest, old: Manifest) -> bool:
+    """Whether a new manifest differs from the old one only in when it was made, and by whom."""
+    origin = replace(manifest.origin, who=old.origin.who)
+    return replace(manifest, updated=old.updated, origin=origin) == old
 
 
 def may_succeed(gate: Gate, section: Section) -> bool:

@@ -26,6 +26,7 @@ from kbdb.knowledge.planning import (
     may_succeed,
     now_seconds,
     placements_of,
+    says_the_same,
     section_type_of,
     sections_of,
     settle,
@@ -82,7 +83,7 @@ def plan_content(core: Core, content: bytes, options: LearnOptions) -> Planned:
         revives=revives,
         events=events,
     )
-    if old is not None and replace(manifest, updated=old.updated) == old and planned.changes_nothing:
+    if old is not None and says_the_same(manifest, old) and planned.changes_nothing:
         kbids = planned.document.kbids
         unchanged = LearnedDocument(docid, "", "unchanged", len(old.sections), kbids)
         return Planned(unchanged, suppressed=planned.suppressed)
