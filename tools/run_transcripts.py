@@ -1,4 +1,4 @@
-"""Runs the ``console`` transcripts of a page, in order, as real processes in a fresh copy of docs/; ``--write`` renews them.
+"""Runs the ``console`` transcripts of a page as real processes, in a fresh copy of docs/; ``--write`` renews them.
 
 A line that starts with ``$ `` is a command, the lines after it are what it writes. tests/docs compares the two.
 """

@@ -17,7 +17,7 @@ TOOL = runpy.run_path(str(ROOT / "tools" / "run_transcripts.py"))
 PAGES = [
     path
     for path in ROOT.rglob("*.md")
-    if not {"build", "examples", "data"} & set(path.relative_to(ROOT).parts)
+    if not {"build", "data"} & set(path.relative_to(ROOT).parts)
     and not any(part.startswith(".") for part in path.relative_to(ROOT).parts)
 ]
 
@@ -64,4 +64,7 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
 def test_a_transcript_that_went_stale_is_seen(sandbox: Any) -> None:
     page = "```console\n$ kbdb --version\nkbdb 0.0.0\n```\n"
     assert TOOL["renewed"](page, sandbox) != page
-    assert TOOL["renewed"]("```console\n$ echo one 5 ms\none 7 ms\n```\n", sandbox) == "```console\n$ echo one 5 ms\none 7 ms\n```\n"
+    assert (
+        TOOL["renewed"]("```console\n$ echo one 5 ms\none 7 ms\n```\n", sandbox)
+        == "```console\n$ echo one 5 ms\none 7 ms\n```\n"
+    )

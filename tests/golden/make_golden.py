@@ -19,17 +19,33 @@ from kbdb.model import AddSectionResult, DocumentView
 from kbdb.store.change import Change
 
 SOURCES: dict[str, bytes] = {
-    "crlf-bom.md": "\ufeff# Windows\r\n\r\nA file with a byte-order mark.\r\n\r\n## Line ends\r\n\r\nCR and LF.\r\n".encode(),
+    "crlf-bom.md": (
+        "\ufeff# Windows\r\n\r\nA file with a byte-order mark.\r\n\r\n## Line ends\r\n\r\nCR and LF.\r\n"
+    ).encode(),
     "cjk.md": "# 知識ベース\n\n全文検索は単語を二文字ずつ切る。\n\n## 中文\n\n数据库把知识保存在普通文件里。\n\n## 字\n\n水\n".encode(),
     "setext.md": b"Old style\n=========\n\nUnderlined headings.\n\nSecond\n------\n\nStill *Markdown*.\n",
-    "yaml.md": b"---\ntitle: Front matter\ntags: [ops, draft]\ndescription: Said above the text\n---\n\n# Inside\n\nBody of the first.\n",
-    "toml.md": b'+++\ntitle = "Front matter in TOML"\ntags = ["ops"]\n+++\nNo heading at all, and no newline at the end.',
-    "shared-a.md": b"# Alpha\n\nOnly in alpha.\n\n## Licence\n\nThe same words in two documents.\n\n## Tail\n\nAlpha ends.\n",
-    "shared-b.md": b"# Beta\n\nOnly in beta.\n\n## Licence\n\nThe same words in two documents.\n\n## Tail\n\nBeta ends.\n",
-    "links.md": b"# Links\n\nSee [the licence](shared-a.md#licence) and [[nothing]].\n\n\n\n## Empty\n\n## Fence\n\n```sh\n# no heading\n```\n",
+    "yaml.md": (
+        b"---\ntitle: Front matter\ntags: [ops, draft]\ndescription: Said above the text\n---\n\n"
+        b"# Inside\n\nBody of the first.\n"
+    ),
+    "toml.md": (
+        b'+++\ntitle = "Front matter in TOML"\ntags = ["ops"]\n+++\nNo heading at all, and no newline at the end.'
+    ),
+    "shared-a.md": (
+        b"# Alpha\n\nOnly in alpha.\n\n## Licence\n\nThe same words in two documents.\n\n## Tail\n\nAlpha ends.\n"
+    ),
+    "shared-b.md": (
+        b"# Beta\n\nOnly in beta.\n\n## Licence\n\nThe same words in two documents.\n\n## Tail\n\nBeta ends.\n"
+    ),
+    "links.md": (
+        b"# Links\n\nSee [the licence](shared-a.md#licence) and [[nothing]].\n\n"
+        b"\n\n## Empty\n\n## Fence\n\n```sh\n# no heading\n```\n"
+    ),
     "plain.txt": b"plain text, \xc3\xa4 and all\n\n    indented\n\ttabbed\n",
     "tool.py": b'"""A tool."""\n\n\ndef parse_config(path):\n    return path\n',
-    "changing.md": b"# Changing\n\nStays.\n\n## Goes\n\nThis passage is dropped later.\n\n## Kept\n\nKept to the end.\n",
+    "changing.md": (
+        b"# Changing\n\nStays.\n\n## Goes\n\nThis passage is dropped later.\n\n## Kept\n\nKept to the end.\n"
+    ),
     "removed.md": b"# Removed\n\nIts file is deleted later.\n",
     "withdrawn.md": b"# Withdrawn\n\nA document that is unlearned whole.\n",
     "returned.md": b"# Returned\n\nUnlearned, then restored.\n",

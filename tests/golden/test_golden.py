@@ -82,7 +82,9 @@ def test_queries_find_the_recorded_sections(base: KnowledgeBase, expected: Any) 
     assert found(base, expected) == expected["queries"]
 
 
-def test_the_same_files_still_give_the_same_ids(base: KnowledgeBase, folder: Path, tmp_path: Path, expected: Any) -> None:
+def test_the_same_files_still_give_the_same_ids(
+    base: KnowledgeBase, folder: Path, tmp_path: Path, expected: Any
+) -> None:
     again = base.learn([folder / "notes"])
     assert {document.status for document in again.documents} <= {"unchanged"}
     (tmp_path / "fresh").mkdir()

@@ -26,7 +26,9 @@ def trees(shared_data: Path) -> list[Path]:
 
 
 @pytest.fixture(scope="module")
-def learned(tmp_path_factory: pytest.TempPathFactory, trees: list[Path]) -> Iterator[tuple[KnowledgeBase, AddSectionResult]]:
+def learned(
+    tmp_path_factory: pytest.TempPathFactory, trees: list[Path]
+) -> Iterator[tuple[KnowledgeBase, AddSectionResult]]:
     with kbdb.open(tmp_path_factory.mktemp("trees"), create=True) as opened:
         yield opened, opened.learn(trees)
 

@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -44,11 +45,11 @@ GROUND_BELOW: dict[str, set[str]] = {
 """The ground has an order, too."""
 
 LIGHT = {"numpy", "typer", "rich", "asyncio", "httpx", "yaml", "regex", "subprocess", "socket", "tomllib", "inspect"}
-SOURCES = [path for path in ROOT.glob("*/**/*") if path.suffix in {".py", ".pyx", ".pxd", ".pyi", ".c", ".h", ".md"}]
+SOURCES = [
+    path for path in ROOT.glob("*/**/*") if path.suffix in {".py", ".pyx", ".pxd", ".pxi", ".pyi", ".c", ".h", ".md"}
+]
 OWN = {"kbdb", "reference", "csrc", "tests", "tools", "bench", "docs"}
 GENERATED = {"csrc/unicode_classes.h", "reference/unicode_classes.py"}
-DOOR = {"kbdb/_engine.pyx"}
-"""The one module between Python and C: what crosses there has one shape, so it stays in one file."""
 
 
 def modules() -> Iterator[tuple[str, Path]]:
@@ -60,7 +61,8 @@ def modules() -> Iterator[tuple[str, Path]]:
         yield f"kbdb.reference.{path.stem}", path
 
 
-def imported(path: Path) -> set[str]:
+@cache
+def imported(path: Path) -> frozenset[str]:
     """What a module imports of kbdb, wherever in it and also only for its types."""
     found: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -69,10 +71,9 @@ def imported(path: Path) -> set[str]:
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative imports hide which layer is meant"
             found |= {f"{node.module}.{alias.name}" for alias in node.names}
-        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "import_module" and node.args:
-            if isinstance(node.args[0], ast.Constant):
-                found.add(str(node.args[0].value))
-    return {name for name in found if name.split(".")[0] == "kbdb"}
+        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "import_module":
+            found |= {str(argument.value) for argument in node.args[:1] if isinstance(argument, ast.Constant)}
+    return frozenset(name for name in found if name.split(".")[0] == "kbdb")
 
 
 def layer(module: str) -> str:
@@ -112,8 +113,11 @@ def test_the_python_api_loads_no_command_line() -> None:
     assert "kbdb.cli" not in ran.stdout.split()
 
 
-FOLDERS = sorted({path.parent for path in (ROOT / name for name in ["csrc/x", "reference/x", "tests/x", "tools/x", "bench/x"])}
-                 | {path for path in PACKAGE.iterdir() if path.is_dir() and any(path.glob("*.py"))} | {PACKAGE})
+FOLDERS = sorted(
+    {path.parent for path in (ROOT / name for name in ["csrc/x", "reference/x", "tests/x", "tools/x", "bench/x"])}
+    | {path for path in PACKAGE.iterdir() if path.is_dir() and any(path.glob("*.py"))}
+    | {PACKAGE}
+)
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: str(folder.relative_to(ROOT)))
@@ -124,7 +128,7 @@ def test_a_folder_explains_itself(folder: Path) -> None:
 def sources() -> Iterator[Path]:
     for path in SOURCES:
         name = path.relative_to(ROOT).as_posix()
-        if name.split("/")[0] in OWN and "kbdb/reference/" not in name and name not in GENERATED | DOOR:
+        if name.split("/")[0] in OWN and "kbdb/reference/" not in name and name not in GENERATED:
             yield path
 
 
