@@ -22,7 +22,9 @@ SOURCES: dict[str, bytes] = {
     "crlf-bom.md": (
         "\ufeff# Windows\r\n\r\nA file with a byte-order mark.\r\n\r\n## Line ends\r\n\r\nCR and LF.\r\n"
     ).encode(),
-    "cjk.md": "# 知識ベース\n\n全文検索は単語を二文字ずつ切る。\n\n## 中文\n\n数据库把知识保存在普通文件里。\n\n## 字\n\n水\n".encode(),
+    "cjk.md": (
+        "# 知識ベース\n\n全文検索は単語を二文字ずつ切る。\n\n## 中文\n\n数据库把知识保存在普通文件里。\n\n## 字\n\n水\n"
+    ).encode(),
     "setext.md": b"Old style\n=========\n\nUnderlined headings.\n\nSecond\n------\n\nStill *Markdown*.\n",
     "yaml.md": (
         b"---\ntitle: Front matter\ntags: [ops, draft]\ndescription: Said above the text\n---\n\n"
