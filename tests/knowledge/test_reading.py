@@ -1,0 +1,153 @@
+"""retrieve, list and status: what is stored, and how it stands."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from knowledge_base import GUIDE, docid, kbid, write
+
+import kbdb
+from kbdb.errors import DocumentNotFoundError, InvalidArgumentError
+from kbdb.knowledge import KnowledgeBase
+from kbdb.model import DocumentView, SectionView
+
+
+@pytest.fixture
+def shelf(kb: KnowledgeBase, home: Path) -> KnowledgeBase:
+    """A guide, a text, a skill, a picture; one section forgotten, one superseded, one dropped, one document retired."""
+    kb.learn([write(home / "guide.md", GUIDE)])
+    kb.unlearn(kbid(kb, "Pears"))
+    kb.learn([write(home / "docs" / "b.txt", "plain words\n")], tags=["Fruit", "x"])
+    write(home / "docs" / "b.txt", "other words\n")
+    kb.learn([home / "docs" / "b.txt"])
+    kb.learn(content="old way", title="Press", section_type="skill", docid="press")
+    kb.learn(content="new way", title="Press", docid="press", replace=True)
+    kb.learn([write(home / "picture.png", b"\x89PNG")])
+    source = write(home / "gone" / "g.md", "# G\n\nretired\n")
+    kb.learn([source])
+    source.unlink()
+    kb.learn([home / "gone"], prune=True)
+    return kb
+
+
+def test_a_section_is_shown_with_every_place(kb: KnowledgeBase, home: Path) -> None:
+    first = kb.learn([write(home / "a.md", "# A\n\n## Shared\n\ntext\n")], description="d", tags=["x"])
+    second = kb.learn([write(home / "b.md", "intro\n\n## Shared\n\ntext\n")])
+    kb.unlearn(docid=docid(second))
+    view = kb.retrieve(kbid(kb, "Shared"))
+    assert isinstance(view, SectionView)
+    assert (view.title, view.content, view.state, view.tags) == ("Shared", b"## Shared\n\ntext", "active", ("x",))
+    places = {(p.docid, p.source, p.heading_path, p.line, p.line_end, p.document_state) for p in view.places}
+    assert places == {
+        (docid(first), "a.md", ("A",), 3, 5, "live"),
+        (docid(second), "b.md", (), 3, 5, "forgotten"),
+    }
+
+
+def test_a_document_is_shown_with_its_state(shelf: KnowledgeBase) -> None:
+    (item,) = shelf.list(state="retired").items
+    view = shelf.retrieve(docid=item.docid)
+    assert isinstance(view, DocumentView)
+    assert (view.state, view.content) == ("retired", b"# G\n\nretired\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({}, ["", "docs/b.txt", "gone/g.md", "guide.md", "picture.png"]),
+        ({"state": "live"}, ["", "docs/b.txt", "guide.md", "picture.png"]),
+        ({"state": "retired"}, ["gone/g.md"]),
+        ({"state": "forgotten"}, []),
+        ({"tags": ["fruit"]}, ["docs/b.txt", "guide.md"]),
+        ({"tags": ["fruit", "X"]}, ["docs/b.txt"]),
+        ({"type": "text/markdown"}, ["", "gone/g.md", "guide.md"]),
+        ({"section_type": "skill"}, [""]),
+        ({"docid": "press"}, [""]),
+        ({"docid": "none"}, []),
+        ({"docid": "press", "section_type": "default"}, []),
+    ],
+)
+def test_documents_are_listed_by_source(shelf: KnowledgeBase, options: dict[str, object], expected: list[str]) -> None:
+    found = shelf.list(**options)
+    assert [item.source for item in found.items] == expected
+    assert found.total == len(expected)
+    assert all(item.kbid == "" for item in found.items)
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({}, ["Apples", "G", "Pears", "Press", "Press", "Pressing", "b", "b", "picture.png"]),
+        ({"state": "active"}, ["Apples", "Press", "Pressing", "b", "picture.png"]),
+        ({"state": "forgotten"}, ["Pears"]),
+        ({"state": "superseded"}, ["Press"]),
+        ({"state": "unlisted"}, ["G", "b"]),
+        ({"tags": ["fruit"], "state": "active"}, ["Apples", "Pressing", "b"]),
+        ({"type": "text/plain"}, ["b", "b"]),
+        ({"section_type": "skill"}, ["Press", "Press"]),
+        ({"docid": "press"}, ["Press"]),
+    ],
+)
+def test_sections_are_listed_by_kbid(shelf: KnowledgeBase, options: dict[str, object], expected: list[str]) -> None:
+    found = shelf.list("sections", **options)
+    assert sorted(item.title for item in found.items) == expected
+    assert [item.kbid for item in found.items] == sorted(item.kbid for item in found.items)
+    assert found.total == len(expected)
+
+
+def test_a_documents_sections_are_listed_in_its_order(shelf: KnowledgeBase) -> None:
+    (guide,) = (item for item in shelf.list().items if item.source == "guide.md")
+    items = shelf.list("sections", docid=guide.docid).items
+    assert [item.title for item in items] == ["Apples", "Pressing", "Pears"]
+    assert {(item.docid, item.source, item.sections) for item in items} == {(guide.docid, "guide.md", 1)}
+    with pytest.raises(DocumentNotFoundError):
+        shelf.list("sections", docid="none")
+
+
+def test_lists_come_in_pages(shelf: KnowledgeBase) -> None:
+    whole = shelf.list("sections").items
+    pages = [shelf.list("sections", limit=4, offset=offset) for offset in (0, 4, 8, 12)]
+    assert [item for page in pages for item in page.items] == list(whole)
+    assert {page.total for page in pages} == {len(whole)}
+
+
+@pytest.mark.parametrize(
+    "options", [{"limit": 0}, {"offset": -1}, {"state": "gone"}, {"state": "superseded"}, {"what": "x"}, {"tags": "a"}]
+)
+def test_impossible_lists_are_refused(kb: KnowledgeBase, options: dict[str, object]) -> None:
+    with pytest.raises(InvalidArgumentError):
+        kb.list(**options)
+
+
+def test_status_counts_by_state(shelf: KnowledgeBase) -> None:
+    status = shelf.status()
+    assert (status.sections, status.documents, status.generation) == (9, 5, shelf.generation)
+    assert status.states == {"active": 5, "forgotten": 1, "superseded": 1, "unlisted": 2}
+    assert status.path == str(shelf.root)
+    assert status.engine.implementation
+    assert status.embedding == {"provider": "none"}
+    assert status.journal_bytes > 0
+
+
+def test_status_tells_sizes_once_the_index_is_written(shelf: KnowledgeBase, home: Path) -> None:
+    shelf.close()
+    with kbdb.open(home) as again:
+        status = again.status()
+        index = status.index
+        assert (index.segments, index.stale, index.vectors_idx_bytes) == (1, False, None)
+        written = {path.name: path.stat().st_size for path in (again.root / "indexes").glob("*/*.*")}
+        assert index.terms_idx_bytes == written["terms.idx"]
+        assert index.positions_idx_bytes == written["positions.idx"]
+        assert index.corpus_dat_bytes == written["corpus.dat"]
+        assert index.references_idx_bytes == written["references.idx"]
+        assert status.warnings == ()
+
+
+def test_a_new_database_is_empty_and_not_stale(kb: KnowledgeBase) -> None:
+    status = kb.status()
+    assert (status.sections, status.documents, status.states, status.generation) == (0, 0, {}, 0)
+    assert (status.index.segments, status.index.stale) == (0, False)
+    assert kb.search("anything").verdict == "unanswered"
+    assert kb.check().ok
+    assert kb.rebuild().sections == 0

@@ -1,0 +1,177 @@
+"""recall: whole sections, what they link to, what links to them, and how much of it fits a budget."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import regex
+from hypothesis import given
+from hypothesis import strategies as st
+from knowledge_base import GUIDE, docid, kbid, write
+
+from kbdb.errors import CorruptError, InvalidArgumentError, InvalidIdError
+from kbdb.knowledge import KnowledgeBase
+from kbdb.knowledge.recall import cut_text
+from kbdb.model import RecallResult
+
+
+def one(kb: KnowledgeBase, title: str, **options: object) -> RecallResult:
+    """The recall of the section of this title."""
+    return kb.recall(kbid(kb, title), **options).results[0]
+
+
+@pytest.fixture
+def linked(kb: KnowledgeBase, home: Path) -> KnowledgeBase:
+    """A -> B -> C -> D -> A by links of each kind, and a page of two equal headings."""
+    write(home / "d.md", "# D\n\n$(link:docs-a)\n")
+    write(home / "docs" / "b.md", "# B\n\n[c](c.md#see-c) [gone](nowhere.md)\n")
+    write(home / "docs" / "c.md", "# Top\n\n## See C\n\ntext\n\n# Same\n\nfirst\n\n# Same\n\nsecond, [self](#same-1)\n")
+    kb.learn([home])
+    kb.learn([write(home / "a.md", "# A\n\n[b](docs/b.md)\n")], docid="docs-a")
+    write(home / "docs" / "c.md", f"# Top\n\n## See C\n\ntext $(link:{kbid(kb, 'D')})\n\n# Same\n\nfirst\n\n# Same\n\nsecond\n")
+    kb.learn([home / "docs" / "c.md"])
+    return kb
+
+
+def test_a_section_comes_whole_with_what_is_known_of_it(kb: KnowledgeBase, home: Path) -> None:
+    learned = kb.learn([write(home / "guide.md", GUIDE)])
+    found = one(kb, "Pressing")
+    assert found.content == "## Pressing\n\nPress the apples within a day, then boil the juice."
+    assert (found.level, found.parent, found.documents) == (2, kbid(kb, "Apples"), (docid(learned),))
+    assert (found.metadata.state, found.metadata.tags, found.metadata.type) == ("active", ("fruit",), "text/markdown")
+    assert found.metadata.created <= found.metadata.updated
+    assert one(kb, "Apples").metadata.description == "How to keep fruit."
+    assert [sibling.title for sibling in one(kb, "Apples").siblings] == ["Pears"]
+    assert found.siblings == ()
+    assert not found.truncated
+
+
+def test_links_of_every_kind_are_references(linked: KnowledgeBase) -> None:
+    assert [(ref.title, ref.docid) for ref in one(linked, "D").references] == [("A", "docs-a")]
+    assert [ref.title for ref in one(linked, "A").references] == ["B"]
+    assert [ref.title for ref in one(linked, "See C").references] == ["D"]
+    by_title = {ref.title: ref for ref in one(linked, "B").references}
+    assert sorted(by_title) == ["", "See C"]
+    assert by_title["See C"].kbid == kbid(linked, "See C")
+    assert (by_title[""].kbid, by_title[""].target.partition(":")[0]) == ("", "doc")
+
+
+def test_back_references_name_what_links_here(linked: KnowledgeBase) -> None:
+    for title, expected in {"A": ["D"], "B": ["A"], "See C": ["B"], "D": ["See C"], "Top": []}.items():
+        assert [ref.title for ref in one(linked, title).back_references] == expected
+
+
+def test_links_to_one_of_equal_headings_go_both_ways(kb: KnowledgeBase, home: Path) -> None:
+    write(home / "same.md", "# Same\n\nfirst\n\n# Same\n\nsecond\n")
+    write(home / "from.md", "# From\n\n[x](same.md#same-1)\n")
+    kb.learn([home])
+    (hit,) = kb.search("second").hits
+    assert [ref.kbid for ref in one(kb, "From").references] == [hit.kbid]
+    assert [ref.title for ref in kb.recall(hit.kbid).results[0].back_references] == ["From"]
+    (first,) = kb.search("first").hits
+    assert kb.recall(first.kbid).results[0].back_references == ()
+
+
+@pytest.mark.parametrize(("depth", "expected"), [(0, "A"), (1, "AB"), (2, "ABC"), (3, "ABCD")])
+def test_depth_follows_links_nearest_first(linked: KnowledgeBase, depth: int, expected: str) -> None:
+    found = linked.recall(kbid(linked, "A"), depth=depth)
+    assert "".join(result.title[-1] for result in found.results) == expected
+    assert (found.omitted, found.missing) == (0, ())
+
+
+def test_several_come_in_the_order_asked_for_and_unknown_ones_are_named(linked: KnowledgeBase) -> None:
+    wanted = [kbid(linked, "D"), "0" * 26, kbid(linked, "A"), kbid(linked, "D")]
+    found = linked.recall(kbids=wanted)
+    assert ([result.title for result in found.results], found.missing) == (["D", "A"], ("0" * 26,))
+    assert linked.recall("0" * 26).results == ()
+
+
+def test_the_compact_form_leaves_out_what_stands_around(linked: KnowledgeBase) -> None:
+    found = one(linked, "B", format="compact")
+    assert (found.references, found.back_references, found.documents, found.siblings) == ((), (), (), ())
+    assert found.content.startswith("# B")
+
+
+def test_what_was_withdrawn_is_not_followed_or_shown_around(linked: KnowledgeBase) -> None:
+    gone = kbid(linked, "B")
+    linked.unlearn(gone)
+    found = linked.recall(kbid(linked, "A"), depth=3)
+    assert [result.title for result in found.results] == ["A"]
+    assert [(ref.kbid, ref.title) for ref in found.results[0].references] == [("", "")]
+    assert one(linked, "See C").back_references == ()
+    same = [item.kbid for item in linked.list("sections").items if item.title == "Same"]
+    linked.unlearn(same[0])
+    assert same[0] not in [ref.kbid for ref in linked.recall(kbid(linked, "Top")).results[0].siblings]
+    (explicit,) = linked.recall(gone).results
+    assert (explicit.metadata.state, explicit.content[:3]) == ("forgotten", "# B")
+    linked.unlearn(docid="docs-a")
+    assert [ref.kbid for ref in one(linked, "D").references] == [""]
+
+
+def test_a_link_to_what_was_corrected_leads_to_what_took_its_place(kb: KnowledgeBase) -> None:
+    old = kb.learn(content="Blue.", title="Colour").kbids[0]
+    kb.learn(content=f"See $(link:{old}).", title="Pointer")
+    new = kb.learn(content="Red.", title="Colour", replace=True).kbids[0]
+    (ref,) = one(kb, "Pointer").references
+    assert (ref.target, ref.kbid, ref.title) == (f"kbid:{old}", new, "Colour")
+    kb.unlearn(new)
+    assert one(kb, "Pointer").references[0].kbid == ""
+
+
+def test_links_that_are_no_ids_lead_nowhere(kb: KnowledgeBase) -> None:
+    kb.learn(content=f"$(link:{'z' * 26}) $(link:NO/PE) $(link:con) $(link:a#b)", title="Odd")
+    assert [ref.kbid for ref in one(kb, "Odd").references] == [""] * 4
+
+
+def test_a_budget_takes_whole_sections_and_counts_those_left_out(linked: KnowledgeBase) -> None:
+    whole = linked.recall(kbid(linked, "A"), depth=3).results
+    sizes = [len(result.content.encode()) for result in whole]
+    found = linked.recall(kbid(linked, "A"), max_tokens=(sum(sizes) + 3) // 4)
+    assert (found.results, found.omitted) == (whole, 0)
+    found = linked.recall(kbid(linked, "A"), max_tokens=-(-sizes[0] // 4))
+    assert [result.title for result in found.results] == ["A"]
+    assert found.omitted == len(whole) - 1
+
+
+def test_the_first_section_is_cut_where_the_budget_ends(kb: KnowledgeBase) -> None:
+    kb.learn(content="word " * 1000, title="Long")
+    (found,) = kb.recall(kbid(kb, "Long"), max_tokens=25).results
+    assert found.truncated
+    assert len(found.content.encode()) <= 100
+    assert found.content.endswith("word")
+
+
+@given(st.text(st.sampled_from("ab \n\r\u0301é日👨\u200d👩🇩🇪क\u094dष한ᄒ"), max_size=30), st.integers(0, 60))
+def test_a_cut_is_a_beginning_that_fits_and_splits_no_character(text: str, size: int) -> None:
+    part = cut_text(text, size)
+    assert text.startswith(part)
+    assert len(part.encode()) <= size
+    clusters = regex.findall(r"\X", text)
+    borders = {sum(map(len, clusters[:count])) for count in range(len(clusters) + 1)}
+    assert len(part) in borders
+    if len(text.encode()) <= size:
+        assert part == text
+
+
+@pytest.mark.parametrize("options", [{"depth": 4}, {"depth": -1}, {"max_tokens": 0}, {"format": "long"}])
+def test_impossible_options_are_refused(kb: KnowledgeBase, options: dict[str, object]) -> None:
+    with pytest.raises(InvalidArgumentError):
+        kb.recall("0" * 26, **options)
+
+
+def test_ids_are_checked(kb: KnowledgeBase) -> None:
+    for wrong in ({}, {"kbid": "0" * 26, "kbids": []}, {"kbids": "0" * 26}):
+        with pytest.raises(InvalidArgumentError):
+            kb.recall(**wrong)
+    with pytest.raises(InvalidIdError):
+        kb.recall(kbids=["0" * 26, "x"])
+    assert kb.recall(kbids=[]).results == ()
+
+
+def test_a_damaged_section_is_an_error_that_names_its_file(linked: KnowledgeBase) -> None:
+    damaged = kbid(linked, "B")
+    path = linked.root / "sections" / damaged[:2] / f"{damaged}.sec"
+    path.write_bytes(path.read_bytes() + b"x")
+    with pytest.raises(CorruptError, match=damaged):
+        linked.recall(damaged)
