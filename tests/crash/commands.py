@@ -19,23 +19,21 @@ from kbdb.knowledge import KnowledgeBase
 from kbdb.knowledge.core import Core
 from kbdb.model import SearchHit
 
-Say = Callable[[KnowledgeBase], object]
-Step = Callable[[KnowledgeBase, Path, Say], object]
-"""Takes the database, the folder that holds it, and what to call whenever something has been acknowledged."""
+Say = Callable[[KnowledgeBase], None]
 
 NOTES = {
-    "tides.md": "# Tides\n\nThe moon pulls the sea.\n\n## Spring tides\n\nSun and moon pull together: see [ports](ports.md).\n",
-    "ports.md": "---\ntags: [harbour]\n---\r\n# Ports\r\n\r\nShips wait for the flood.\r\n\r\n## Pilots\r\n\r\nThey know the bar.\r\n",
+    "tides.md": "# Tides\n\nThe moon pulls the sea.\n\n## Spring tides\n\nSun and moon pull: see [ports](ports.md).\n",
+    "ports.md": "---\ntags: [harbour]\n---\r\n# Ports\r\n\r\nShips await the flood.\r\n\r\n## Pilots\r\n\r\nThey go",
     "naïve 潮.txt": "Das Meer kommt und geht.\n潮汐と月。\n",
     "sub/cables.md": "# Cables\n\nRopes of hemp.\n\n# Anchors\n\nIron, and heavy.\n",
 }
 CHANGED = {
-    "tides.md": "# Tides\n\nThe moon pulls the sea twice a day.\n\n## Spring tides\n\nSun and moon pull together.\n\n## Neap\n\nAt odds.\n",
+    "tides.md": "# Tides\n\nThe moon pulls at it.\n\n## Spring tides\n\nSun and moon pull.\n\n## Neap\n\nAt odds.\n",
     "sub/cables.md": "# Cables\n\nRopes of hemp.\n\n# Chains\n\nIron, and heavy.\n",
     "whales.md": "# Whales\n\nThey sing under the moon.\n",
 }
 GONE = "ports.md"
-QUERIES = ("moon", "ships flood", "iron heavy", '"sun and moon"', "潮", "tag:harbour", "rope* -sea", "title:anchors said")
+QUERIES = ("moon", "ships flood", "iron heavy", '"sun and moon"', "潮", "tag:harbour", "rope* -sea", "title:anchors")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +43,24 @@ class View:
     documents: dict[str, tuple[str, bytes]]
     sections: dict[str, str]
     answers: dict[str, tuple[tuple[SearchHit, ...], int, str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """A database in use.
+
+    Attributes:
+        kb: the database.
+        folder: that holds it.
+        say: what to call whenever something has been acknowledged.
+    """
+
+    kb: KnowledgeBase
+    folder: Path
+    say: Say = lambda _: None
+
+
+Step = Callable[[Life], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +84,7 @@ class Scenario:
             return
         kb = kbdb.init(folder)
         for step in self.before:
-            step(kb, folder, lambda _: None)
+            step(Life(kb, folder))
         if self.unclosed:
             kb._core.store.close()
         else:
@@ -79,7 +95,7 @@ class Scenario:
         with open_or_make(folder) as kb, patch("kbdb.knowledge.learn.BATCH_DOCUMENTS", 2):
             say(kb)
             for step in self.steps:
-                step(kb, folder, say)
+                step(Life(kb, folder, say))
                 say(kb)
 
 
@@ -131,77 +147,83 @@ def write(folder: Path, contents: dict[str, str]) -> None:
         path.write_bytes(text.encode())
 
 
-def learn_notes(kb: KnowledgeBase, folder: Path, say: Say, *, prune: bool = False) -> None:
+def learn_notes(life: Life, *, prune: bool = False) -> None:
     """Learns the folder of notes; what was committed is acknowledged while it goes on."""
-    kb.learn([folder / "notes"], prune=prune, progress=lambda _: say(kb))
+    life.kb.learn([life.folder / "notes"], prune=prune, progress=lambda _: life.say(life.kb))
 
 
-def learn_content(kb: KnowledgeBase, folder: Path, say: Say, *, text: str = "# Said\n\nThe moon is round.\n") -> None:
+def learn_content(life: Life, *, text: str = "# Said\n\nThe moon is round.\n") -> None:
     """Learns one text."""
-    kb.learn(content=text)
+    life.kb.learn(content=text)
 
 
-def replace_sections(kb: KnowledgeBase, folder: Path, say: Say) -> None:
+def replace_sections(life: Life) -> None:
     """Supersedes a section by its title: in a document of its own, and in the one it stands in."""
-    kb.learn(content="# Said\n\nThe moon is nearly round.\n", replace=True)
-    say(kb)
-    kb.learn(content="# Pilots\n\nThey know the bar and the moon.\n", replace=True)
+    life.kb.learn(content="# Said\n\nThe moon is nearly round.\n", replace=True)
+    life.say(life.kb)
+    life.kb.learn(content="# Pilots\n\nThey know the bar and the moon.\n", replace=True)
 
 
-def change_notes(kb: KnowledgeBase, folder: Path, say: Say) -> None:
+def change_notes(life: Life) -> None:
     """Changes, adds and removes files of the notes; the database is not touched."""
-    write(folder / "notes", CHANGED)
-    (folder / "notes" / GONE).unlink()
+    write(life.folder / "notes", CHANGED)
+    (life.folder / "notes" / GONE).unlink()
 
 
-def unlearn(kb: KnowledgeBase, folder: Path, say: Say) -> None:
+def unlearn(life: Life) -> None:
     """Withdraws a section, then a document."""
-    kb.unlearn(kbid=_kbid(kb, "Anchors"), reason="wrong")
-    say(kb)
-    kb.unlearn(docid=_docid(kb, "ports.md"))
+    life.kb.unlearn(kbid=_kbid(life.kb, "Anchors"), reason="wrong")
+    life.say(life.kb)
+    life.kb.unlearn(docid=_docid(life.kb, "ports.md"))
 
 
-def restore(kb: KnowledgeBase, folder: Path, say: Say) -> None:
+def restore(life: Life) -> None:
     """Takes ``unlearn`` back."""
-    kb.restore(kbid=_kbid(kb, "Anchors"))
-    say(kb)
-    kb.restore(docid=_docid(kb, "ports.md"))
+    life.kb.restore(kbid=_kbid(life.kb, "Anchors"))
+    life.say(life.kb)
+    life.kb.restore(docid=_docid(life.kb, "ports.md"))
 
 
-def checkpoint(kb: KnowledgeBase, folder: Path, say: Say) -> None:
+def checkpoint(life: Life) -> None:
     """What closing does, and a long run now and then."""
-    kb._core.checkpoint()
+    life.kb._core.checkpoint()
 
 
-def rebuild(kb: KnowledgeBase, folder: Path, say: Say) -> None:
+def rebuild(life: Life) -> None:
     """Makes the index anew."""
-    kb.rebuild()
+    life.kb.rebuild()
 
 
-def gc(kb: KnowledgeBase, folder: Path, say: Say) -> None:
+def gc(life: Life) -> None:
     """Removes what nothing lists any more, whatever its age."""
-    kb.gc(keep_days=0)
+    life.kb.gc(keep_days=0)
 
 
-def export(kb: KnowledgeBase, folder: Path, say: Say) -> None:
+def export(life: Life) -> None:
     """Exports over what was exported before."""
-    kb.export(folder / "export")
+    life.kb.export(life.folder / "export")
 
 
-def import_(kb: KnowledgeBase, folder: Path, say: Say) -> None:
+def interrupt_export(life: Life) -> None:
+    """Leaves what an export leaves that ended between its two renames."""
+    (life.folder / "export").rename(life.folder / "export.old")
+
+
+def import_(life: Life) -> None:
     """Takes in what ``export_elsewhere`` made."""
-    kb.import_(folder / "elsewhere" / "export")
+    life.kb.import_(life.folder / "elsewhere" / "export")
 
 
-def export_elsewhere(kb: KnowledgeBase, folder: Path, say: Say) -> None:
+def export_elsewhere(life: Life) -> None:
     """Exports another database, which knows newer notes and has withdrawn some."""
-    write(folder / "elsewhere" / "notes", NOTES | CHANGED)
-    with kbdb.init(folder / "elsewhere") as other:
-        learn_notes(other, folder / "elsewhere", say)
+    write(life.folder / "elsewhere" / "notes", NOTES | CHANGED)
+    with kbdb.init(life.folder / "elsewhere") as other:
+        learn_notes(Life(other, life.folder / "elsewhere"))
         other.learn(content="# Said\n\nThe moon is round.\n")
         other.unlearn(kbid=_kbid(other, "Said"))
         other.unlearn(docid=_docid(other, "ports.md"))
-        other.export(folder / "elsewhere" / "export")
+        other.export(life.folder / "elsewhere" / "export")
+    shutil.rmtree(life.folder / "elsewhere" / ".kbdb")
 
 
 def _learn_more(number: int) -> Step:
@@ -222,6 +244,7 @@ SCENARIOS: dict[str, Scenario] = {
     "rebuild": Scenario((rebuild,), (learn_notes, checkpoint, learn_content)),
     "gc": Scenario((gc,), (learn_notes, change_notes, partial(learn_notes, prune=True))),
     "export": Scenario((export,), (learn_notes, export, learn_content, unlearn)),
+    "export-again": Scenario((export,), (learn_notes, export, learn_content, unlearn, interrupt_export)),
     "import": Scenario((import_,), (learn_notes, learn_content, export_elsewhere)),
 }
 
