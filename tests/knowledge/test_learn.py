@@ -45,7 +45,11 @@ def test_a_files_name_front_matter_and_headings_describe_it(kb: KnowledgeBase, h
     manifest = view.manifest
     assert (manifest.title, manifest.description, manifest.tags) == ("Orchard guide", "How to keep fruit.", ("fruit",))
     assert (manifest.origin.source, manifest.origin.who, manifest.type) == ("docs/guide.md", "user", "text/markdown")
-    assert [(p.level, p.heading_path, p.line) for p in manifest.sections] == [(1, (), 7), (2, ("Apples",), 11), (1, (), 15)]
+    assert [(p.level, p.heading_path, p.line) for p in manifest.sections] == [
+        (1, (), 7),
+        (2, ("Apples",), 11),
+        (1, (), 15),
+    ]
     assert learned.sections_added == len(learned.kbids) == 3
     assert learned.documents[0].kbids == learned.kbids
     assert learned.generation == kb.generation == 1

@@ -29,7 +29,10 @@ def linked(kb: KnowledgeBase, home: Path) -> KnowledgeBase:
     write(home / "docs" / "c.md", "# Top\n\n## See C\n\ntext\n\n# Same\n\nfirst\n\n# Same\n\nsecond, [self](#same-1)\n")
     kb.learn([home])
     kb.learn([write(home / "a.md", "# A\n\n[b](docs/b.md)\n")], docid="docs-a")
-    write(home / "docs" / "c.md", f"# Top\n\n## See C\n\ntext $(link:{kbid(kb, 'D')})\n\n# Same\n\nfirst\n\n# Same\n\nsecond\n")
+    write(
+        home / "docs" / "c.md",
+        f"# Top\n\n## See C\n\ntext $(link:{kbid(kb, 'D')})\n\n# Same\n\nfirst\n\n# Same\n\nsecond\n",
+    )
     kb.learn([home / "docs" / "c.md"])
     return kb
 

@@ -198,7 +198,22 @@ def test_scripts_without_spaces_are_found_down_to_one_character(
 
 
 @pytest.mark.parametrize(
-    "query", ["\ud800", "\0", '"', "-", "*", "title:", "tag:", "doc:\udcff x", "((", "a" * 10_000, "x " * 500, "doc:/", "doc:.."]
+    "query",
+    [
+        "\ud800",
+        "\0",
+        '"',
+        "-",
+        "*",
+        "title:",
+        "tag:",
+        "doc:\udcff x",
+        "((",
+        "a" * 10_000,
+        "x " * 500,
+        "doc:/",
+        "doc:..",
+    ],
 )
 def test_any_text_is_a_query(guide: KnowledgeBase, query: str) -> None:
     guide.search(query, explain=True)

@@ -1,0 +1,253 @@
+"""The index follows the truth: across reopening, crashes, configuration, rebuilds, and while others are locked out."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from knowledge_base import GUIDE, answers, kbid, titles, without_index, write
+
+import kbdb
+from kbdb.errors import (
+    DatabaseClosedError,
+    DatabaseExistsError,
+    DatabaseLockedError,
+    KbdbError,
+    NotADatabaseError,
+    StorageError,
+)
+from kbdb.knowledge import KnowledgeBase, core
+from kbdb.store import faults
+
+QUERIES = ["apples", "press juice", "fact number", "pears"]
+
+
+def grow(kb: KnowledgeBase, home: Path) -> None:
+    """A history of several commits."""
+    kb.learn([write(home / "guide.md", GUIDE)])
+    for number in range(5):
+        kb.learn(content=f"Fact number {number}.", title=f"Fact {number}")
+    kb.unlearn(kbid(kb, "Fact 2"))
+    kb.unlearn(kbid(kb, "Pears"))
+    kb.learn(content="Fact number nine.", title="Fact 3", replace=True)
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in (folder / ".kbdb" / "indexes").glob("*/*.*")}
+
+
+def test_reopening_changes_no_answer(kb: KnowledgeBase, home: Path) -> None:
+    grow(kb, home)
+    before = answers(kb, QUERIES)
+    kb.close()
+    with kbdb.open(home) as again:
+        assert answers(again, QUERIES) == before
+        assert again.status().warnings == ()
+        assert again.status().journal_bytes < 100
+
+
+def test_a_rebuild_gives_the_same_answers_and_the_files_of_an_index_built_once(
+    kb: KnowledgeBase, home: Path, tmp_path: Path
+) -> None:
+    grow(kb, home)
+    before = answers(kb, QUERIES)
+    assert kb.rebuild().sections == 9
+    assert answers(kb, QUERIES) == before
+    kb.close()
+    copy = without_index(kb.root, tmp_path / "copy")
+    with kbdb.open(copy) as fresh:
+        assert answers(fresh, QUERIES) == before
+        assert any("made anew" in warning for warning in fresh.status().warnings)
+        assert fresh.status().index.stale
+    assert files_of(copy) == files_of(home)
+    with kbdb.open(copy) as fresh:
+        assert fresh.status().warnings == ()
+        assert not fresh.status().index.stale
+
+
+def test_a_database_that_was_never_closed_answers_the_same(kb: KnowledgeBase, home: Path, tmp_path: Path) -> None:
+    grow(kb, home)
+    kb._core.checkpoint()
+    kb.learn(content="Fact number twelve.", title="Late")
+    kb.unlearn(kbid(kb, "Fact 1"))
+    shutil.copytree(kb.root, tmp_path / "crashed" / ".kbdb")
+    with kbdb.open(tmp_path / "crashed") as again:
+        assert answers(again, QUERIES) == answers(kb, QUERIES)
+        assert again.status().warnings == ()
+        assert again.check().ok
+
+
+def test_an_index_of_another_state_of_the_files_is_made_anew(kb: KnowledgeBase, home: Path, tmp_path: Path) -> None:
+    kb.learn(content="Fact number one.", title="One")
+    kb._core.checkpoint()
+    shutil.copytree(kb.root, tmp_path / "backup" / ".kbdb")
+    kb.learn(content="Fact number two.", title="Two")
+    kb.close()
+    shutil.rmtree(tmp_path / "backup" / ".kbdb" / "indexes")
+    shutil.copytree(home / ".kbdb" / "indexes", tmp_path / "backup" / ".kbdb" / "indexes")
+    with kbdb.open(tmp_path / "backup") as again:
+        assert titles(again, "fact number") == ["One"]
+        assert again.search("fact").hidden == 0
+        assert any("made anew" in warning for warning in again.status().warnings)
+        assert again.check().ok
+
+
+@pytest.mark.parametrize("setting", ['[analysis]\nlanguage = "german"\n', "[search]\nk1 = 2.0\n"])
+def test_another_configuration_makes_the_index_stale_and_it_is_made_anew(
+    kb: KnowledgeBase, home: Path, setting: str
+) -> None:
+    kb.learn(content="Die Häuser stehen am Hang.", title="Haus")
+    kb.close()
+    write(home / ".kbdb" / "worker.toml", setting)
+    with kbdb.open(home) as again:
+        found = again.search("häuser")
+        assert [hit.title for hit in found.hits] == ["Haus"]
+        assert any("another version or configuration" in warning for warning in found.warnings)
+        if "german" in setting:
+            assert titles(again, "hauses") == ["Haus"]
+    with kbdb.open(home) as again:
+        assert again.search("häuser").warnings == ()
+        assert again.check().ok
+
+
+def test_index_files_of_another_version_are_made_anew(kb: KnowledgeBase, home: Path) -> None:
+    kb.learn(content="Fact number one.", title="One")
+    kb.close()
+    (path,) = (home / ".kbdb" / "indexes").glob("*/corpus.dat")
+    data = bytearray(path.read_bytes())
+    data[4] = 99
+    path.write_bytes(data)
+    with kbdb.open(home) as again:
+        found = again.search("fact")
+        assert found.total == 1
+        assert any("another version" in warning for warning in found.warnings)
+    with kbdb.open(home) as again:
+        assert (again.search("fact").total, again.search("fact").warnings) == (1, ())
+
+
+def test_leftover_index_folders_are_swept(kb: KnowledgeBase, home: Path) -> None:
+    kb.learn(content="Fact number one.", title="One")
+    kb.close()
+    write(home / ".kbdb" / "indexes" / "99" / "terms.idx", "half")
+    with kbdb.open(home) as again:
+        assert titles(again, "fact") == ["One"]
+    assert not (home / ".kbdb" / "indexes" / "99").exists()
+
+
+def test_a_closed_database_answers_nothing(kb: KnowledgeBase) -> None:
+    kb.close()
+    kb.close()
+    calls: list[Callable[[], object]] = [
+        lambda: kb.learn(content="x"),
+        lambda: kb.search("x"),
+        lambda: kb.rank("x"),
+        lambda: kb.recall("0" * 26),
+        lambda: kb.retrieve("0" * 26),
+        lambda: kb.unlearn("0" * 26),
+        lambda: kb.restore("0" * 26),
+        kb.list,
+        kb.status,
+        kb.check,
+        kb.rebuild,
+        kb.gc,
+        lambda: kb.export("x"),
+        lambda: kb.import_("x"),
+    ]
+    for call in calls:
+        with pytest.raises(DatabaseClosedError):
+            call()
+
+
+def test_one_owner_at_a_time(kb: KnowledgeBase, home: Path) -> None:
+    with pytest.raises(DatabaseLockedError):
+        kbdb.open(home)
+    kb.close()
+    kbdb.open(home).close()
+
+
+def test_only_init_makes_a_database(home: Path, tmp_path: Path) -> None:
+    with pytest.raises(NotADatabaseError):
+        kbdb.open(tmp_path / "nowhere")
+    with kbdb.open(tmp_path / "new", create=True) as made:
+        made.learn(content="Fact.", title="Fact")
+    with kbdb.open(tmp_path / "new", create=True) as again:
+        assert titles(again, "fact") == ["Fact"]
+    kbdb.init(home).close()
+    with pytest.raises(DatabaseExistsError):
+        kbdb.init(home)
+
+
+def test_a_failed_write_changes_nothing(kb: KnowledgeBase, home: Path) -> None:
+    grow(kb, home)
+    before, generation = answers(kb, QUERIES), kb.generation
+    passed: list[str] = []
+
+    def full_disk(point: str) -> faults.Action | None:
+        passed.append(point)
+        return "enospc" if point == "sync:journal" and passed.count(point) == 1 else None
+
+    for call in (
+        lambda: kb.learn(content="Fact number six.", title="Six"),
+        lambda: kb.unlearn(kbid(kb, "Apples")),
+        lambda: kb.restore(next(item.kbid for item in kb.list("sections", state="forgotten").items)),
+    ):
+        passed.clear()
+        with faults.hooked(full_disk), pytest.raises(StorageError):
+            call()
+        assert (answers(kb, QUERIES), kb.generation) == (before, generation)
+    assert kb.check().ok
+
+
+def test_an_index_that_cannot_be_written_is_told_and_costs_nothing(
+    kb: KnowledgeBase, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(core, "JOURNAL_LIMIT", 0)
+
+    def full_disk(point: str) -> faults.Action | None:
+        return "enospc" if point.endswith((":index", ":meta")) else None
+
+    with faults.hooked(full_disk):
+        learned = kb.learn(content="Fact number one.", title="One")
+        assert any("could not be emptied" in warning for warning in learned.warnings)
+        assert titles(kb, "fact") == ["One"]
+        kb.close()
+    with kbdb.open(home) as again:
+        assert titles(again, "fact") == ["One"]
+        assert again.check().ok
+
+
+def test_a_long_journal_is_emptied_between_commits(
+    kb: KnowledgeBase, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(core, "JOURNAL_LIMIT", 2000)
+    sizes = []
+    for number in range(10):
+        kb.learn(content=f"Fact number {number}. " + "word " * 100, title=f"Fact {number}")
+        sizes.append(kb.status().journal_bytes)
+    assert max(sizes) < 4000
+    assert kb.search("fact number").total == 10
+    assert kb.check().ok
+    before = answers(kb, QUERIES)
+    kb.rebuild()
+    assert answers(kb, QUERIES) == before
+
+
+def test_segments_merge_so_that_few_remain(kb: KnowledgeBase) -> None:
+    for number in range(40):
+        kb.learn(content=f"Fact number {number}.", title=f"Fact {number}")
+    assert kb.status().index.segments <= 6
+
+
+def test_damaged_events_let_nothing_through(kb: KnowledgeBase, home: Path) -> None:
+    grow(kb, home)
+    kb.close()
+    for path in (home / ".kbdb" / "events").glob("*.jsonl"):
+        path.write_bytes(path.read_bytes().replace(b'"kind":"forget"', b'"kind":"remember"'))
+    with kbdb.open(home) as again:
+        for call in (lambda: again.search("fact"), lambda: again.learn(content="x"), again.status, again.gc):
+            with pytest.raises(KbdbError) as raised:
+                call()
+            assert raised.value.code == "CORRUPT"
+        assert not again.check().ok
