@@ -2,7 +2,8 @@
 VENV ?= .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.kbdb-installed
-ENGINE := $(wildcard csrc/*.c csrc/*.h kbdb/_engine.p*) CMakeLists.txt pyproject.toml
+ENGINE := $(wildcard csrc/*.c csrc/*.h kbdb/_engine*.p*) CMakeLists.txt pyproject.toml
+ON_PATH := PATH="$(abspath $(BIN)):$$PATH"
 
 .PHONY: all quick lint test test-all c-test fuzz format docs clean
 all: lint c-test test-all
@@ -16,9 +17,7 @@ $(INSTALLED): $(ENGINE)
 	touch $@
 
 lint: $(INSTALLED)
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+	$(ON_PATH) .ci/lint
 
 test: $(INSTALLED)
 	$(BIN)/pytest
@@ -27,10 +26,10 @@ test-all: $(INSTALLED)
 	$(BIN)/pytest -m ""
 
 c-test: $(INSTALLED)
-	PATH="$(abspath $(BIN)):$$PATH" .ci/c-tests
+	$(ON_PATH) .ci/c-tests
 
 fuzz: $(INSTALLED)
-	PATH="$(abspath $(BIN)):$$PATH" .ci/fuzz
+	$(ON_PATH) .ci/fuzz
 
 format: $(INSTALLED)
 	$(BIN)/ruff check --fix .
