@@ -67,7 +67,8 @@ def test_another_section_type_is_the_same_text(kb: KnowledgeBase, forgotten: str
     assert state(kb, forgotten) == "forgotten"
 
 
-def test_other_text_of_the_same_title_is_free(kb: KnowledgeBase, forgotten: str) -> None:
+@pytest.mark.usefixtures("forgotten")
+def test_other_text_of_the_same_title_is_free(kb: KnowledgeBase) -> None:
     learned = kb.learn(content="The gate code is 0815.", title="Gate", who="agent")
     assert (learned.suppressed, titles(kb, "gate")) == ((), ["Gate"])
 

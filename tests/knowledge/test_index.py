@@ -218,9 +218,7 @@ def test_an_index_that_cannot_be_written_is_told_and_costs_nothing(
         assert again.check().ok
 
 
-def test_a_long_journal_is_emptied_between_commits(
-    kb: KnowledgeBase, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_long_journal_is_emptied_between_commits(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(core, "JOURNAL_LIMIT", 2000)
     sizes = []
     for number in range(10):
