@@ -34,6 +34,7 @@ fuzz: $(INSTALLED)
 format: $(INSTALLED)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	find csrc tests/c -name '*.[ch]' ! -name unicode_classes.h -print0 | xargs -0 $(BIN)/clang-format -i
 
 docs: $(INSTALLED)
 	$(BIN)/python tools/generate_cli_reference.py
