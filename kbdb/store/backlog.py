@@ -7,15 +7,25 @@ full. The owner's thread changes it under the store's lock; other threads may lo
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable
 
 from kbdb.store.journal import ChangeKind, Commit, FileChange
 
 
 class Backlog:
-    """Numbered commits, oldest first, with the newest change of each file at hand."""
+    """Numbered commits, oldest first, with the newest change of each file at hand.
 
-    def __init__(self) -> None:
-        self._hold([])
+    Args:
+        commits: (generation, commit), oldest first.
+    """
+
+    def __init__(self, commits: Iterable[tuple[int, Commit]] = ()) -> None:
+        self._commits: deque[tuple[int, Commit]] = deque()
+        self._sections: dict[str, FileChange] = {}
+        self._manifests: dict[str, FileChange] = {}
+        self._events: dict[str, deque[FileChange]] = {}
+        for generation, commit in commits:
+            self.add(generation, commit)
 
     def add(self, generation: int, commit: Commit) -> None:
         """Takes in the commit that makes ``generation``, one more than the last."""
@@ -27,9 +37,9 @@ class Backlog:
         """The commits past a generation, oldest first."""
         return [commit for number, commit in self._commits if number > generation]
 
-    def drop_after(self, generation: int) -> None:
-        """Forgets the commits past a generation."""
-        self._hold([pair for pair in self._commits if pair[0] <= generation])
+    def up_to(self, generation: int) -> Backlog:
+        """A backlog of the commits up to a generation alone; readers keep this one until they are given the other."""
+        return Backlog(pair for pair in self._commits if pair[0] <= generation)
 
     def first(self) -> tuple[int, Commit] | None:
         """The oldest commit and its generation."""
@@ -75,14 +85,6 @@ class Backlog:
     def event_names(self) -> list[str]:
         """The events files that have appends to come. Only under the store's lock."""
         return [name for name, changes in self._events.items() if changes]
-
-    def _hold(self, commits: list[tuple[int, Commit]]) -> None:
-        self._commits: deque[tuple[int, Commit]] = deque()
-        self._sections: dict[str, FileChange] = {}
-        self._manifests: dict[str, FileChange] = {}
-        self._events: dict[str, deque[FileChange]] = {}
-        for generation, commit in commits:
-            self.add(generation, commit)
 
     def _place(self, change: FileChange) -> None:
         if change.kind is ChangeKind.APPEND_EVENTS:

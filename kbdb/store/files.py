@@ -96,7 +96,13 @@ def remove(path: Path, *, point: str) -> None:
 
 
 def remove_folder(path: Path, *, point: str) -> None:
-    """Removes a folder with all that is in it, a file at a time; one that is not there is fine."""
+    """Removes a folder with all that is in it, a file at a time; one that is not there is fine.
+
+    A link is removed itself; what it leads to stays.
+    """
+    if path.is_symlink():
+        remove(path, point=point)
+        return
     for name in names(path):
         inside = path / name
         if inside.is_dir() and not inside.is_symlink():

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -78,6 +78,7 @@ class Store:
         self._lock = lock
         self._turn = threading.RLock()
         self._backlog = Backlog()
+        self._rewrites = False
         self._unsynced: dict[Path, None] = {}
         self._made_folders: set[Path] = set()
         self._closed = False
@@ -170,7 +171,7 @@ class Store:
                 try:
                     self._journal.append(commits)
                 except BaseException:
-                    self._backlog.drop_after(self.generation)
+                    self._backlog = self._backlog.up_to(self.generation)
                     raise
             self._write_files()
 
@@ -185,7 +186,7 @@ class Store:
                 for change in changes:
                     self.append(change)
             except BaseException:
-                self._backlog.drop_after(self.generation)
+                self._backlog = self._backlog.up_to(self.generation)
                 raise
             self.sync()
             return self.generation
@@ -202,12 +203,15 @@ class Store:
                 raise self.delayed
             if self._journal.is_empty:
                 return
+            if self._rewrites:
+                self._rewrite()
             try:
                 self._sync_files()
             except StorageError:
-                # The system may have dropped the unwritten bytes and call the files clean from now on: the next
-                # checkpoint has to write them again.
-                self._read_back()
+                # The system may have dropped the unwritten bytes and call the files clean from now on: they have to be
+                # written again before the journal may let them go.
+                self._rewrites = True
+                self._rewrite()
                 raise
             self._journal.restart()
             self.recovered = ()
@@ -353,18 +357,19 @@ class Store:
             sweep(self.layout, truth=bool(commits))
         where = str(self.layout.journal)
         self.recovered = tuple(decode_commit(commit, where) for commit in commits)
-        self._take_again(commits)
+        self._backlog = Backlog(self._numbered(commits))
         self._write_files()
 
-    def _read_back(self) -> None:
-        """Takes up all commits of the journal again, to write their files anew."""
-        self._backlog.drop_after(0)
-        self._take_again(self._journal.commits())
+    def _rewrite(self) -> None:
+        """Writes the files of all commits of the journal anew."""
+        self._backlog = Backlog(self._numbered(self._journal.commits()))
+        self._write_files()
+        if self.delayed is not None:
+            raise self.delayed
+        self._rewrites = False
 
-    def _take_again(self, commits: list[Commit]) -> None:
-        first = self.generation - len(commits) + 1
-        for generation, commit in enumerate(commits, first):
-            self._backlog.add(generation, commit)
+    def _numbered(self, commits: list[Commit]) -> Iterator[tuple[int, Commit]]:
+        return enumerate(commits, self.generation - len(commits) + 1)
 
     def _placed(self, commit: Commit) -> Commit:
         """Sets where event lines begin in their files."""
