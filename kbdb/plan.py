@@ -22,7 +22,8 @@ class Entry:
     Attributes:
         kbid: the 16 bytes of the section's id.
         fields: the texts of ``FIELDS``, in that order.
-        filters: sorted, distinct keys (``tag:x``, ``type:text/plain``, ``section_type:default``, ``doc:<docid>``).
+        filters: sorted, distinct keys (``tag:x``, ``type:text/plain``, ``section_type:default``, ``doc:<docid>``,
+            ``source:<path>``).
         references: sorted, distinct targets (``kbid:<26 characters>``, ``doc:<docid>``, ``doc:<docid>#<anchor>``).
         stored: bytes given back with a hit; opaque to the engine.
         listed: whether any manifest lists the section.

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from kbdb.config import Config, load
-from kbdb.errors import CorruptError, DatabaseClosedError, SectionNotFoundError, StorageError
+from kbdb.errors import CorruptError, DatabaseClosedError, KbdbError, SectionNotFoundError, StorageError
 from kbdb.index import bitmaps
 from kbdb.index.api import Stem
 from kbdb.index.engine import engine, stemmer
@@ -21,7 +21,7 @@ from kbdb.index.fingerprint import describe
 from kbdb.index.segments import Slot
 from kbdb.index.snapshot import Snapshot
 from kbdb.knowledge.entries import StoredSection
-from kbdb.knowledge.indexer import Indexer
+from kbdb.knowledge.indexer import DocumentListings, Indexer
 from kbdb.languages import stop_words
 from kbdb.model import Event, Section, State
 from kbdb.plan import Params
@@ -95,7 +95,7 @@ class Core:
     def close(self) -> None:
         """Brings what is only in memory or in the journal to its place, and gives the database up.
 
-        Where the file system refuses that, nothing is lost: the journal is read again at the next opening.
+        Where that cannot be done now, nothing is lost: the journal is read again at the next opening.
         """
         if self._closed:
             return
@@ -176,7 +176,7 @@ class Core:
                 known.update(events)
                 self._last_event = ""
                 self._beliefs = None
-            self.indexer.absorb(changes, before)
+            self._absorb(changes, before)
             self._snapshot = None
         except BaseException:
             if self.generation != reached:
@@ -192,18 +192,25 @@ class Core:
         self._snapshot = None
         self.store.checkpoint()
 
+    def _absorb(self, changes: Sequence[Change], before: DocumentListings) -> None:
+        """Brings the index up to what is stored by now; one that is too damaged for that is made anew."""
+        try:
+            self.indexer.absorb(changes, before)
+        except KbdbError as error:
+            self.indexer.abandon(f"it could not take in a change ({error.message})")
+
     def _try_checkpoint(self) -> None:
         """A checkpoint between commits. What was committed is stored, so a refusal is told, not raised."""
         try:
             self.checkpoint()
-        except StorageError as error:
+        except (StorageError, CorruptError) as error:
             self.indexer.tell(f"the journal could not be emptied yet: {error.message}")
 
     def _forget(self) -> None:
         """Drops what is held in memory of the truth files, after a commit that it may not show in full."""
         self._events = self._beliefs = self._snapshot = None
         self._last_event = ""
-        self.indexer.abandon()
+        self.indexer.abandon("a change was interrupted")
 
     def rebuild(self) -> int:
         """Makes the index anew from the truth files alone; returns how many sections it holds."""

@@ -106,6 +106,7 @@ def entry_of(section: Section, stored: StoredSection) -> Entry:
     docids = sorted({place.docid for place in stored.places})
     filters = {f"section_type:{section.section_type}", f"type:{section.type}"}
     filters.update(f"doc:{docid}" for docid in docids)
+    filters.update(source_key(place.source) for place in stored.places if place.source)
     filters.update(tag_key(tag) for tag in stored.tags)
     above = (title for place in stored.places for title in (place.document, *place.heading_path))
     headings = dict.fromkeys(title for title in above if title != section.title)
@@ -136,6 +137,11 @@ def tags_of(places: Sequence[Place]) -> tuple[str, ...]:
 def tag_key(tag: str) -> str:
     """The filter key of a tag; case does not matter."""
     return f"tag:{tag.casefold()}"
+
+
+def source_key(source: str) -> str:
+    """The filter key of what was learned from a path."""
+    return f"source:{source}"
 
 
 def docid_of_source(source: str) -> str:

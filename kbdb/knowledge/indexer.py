@@ -21,7 +21,7 @@ from kbdb.index import bitmaps
 from kbdb.index.api import EngineModule, Segment, Stem
 from kbdb.index.fingerprint import fingerprint
 from kbdb.index.segments import SegmentList
-from kbdb.knowledge.entries import StoredSection, entry_of, places_of, stored_of
+from kbdb.knowledge.entries import StoredSection, entry_of, places_of, source_key, stored_of
 from kbdb.model import Manifest, Section
 from kbdb.plan import Entry
 from kbdb.store import index_files
@@ -52,7 +52,7 @@ class Indexer:
         self.meta: IndexMeta | None = None
         self.was_stale = False
         self._segments: SegmentList | None = None
-        self._is_behind = False
+        self._left_behind = ""
 
     @property
     def loaded(self) -> bool:
@@ -71,9 +71,9 @@ class Indexer:
         if notice not in self.notices:
             self.notices.append(notice)
 
-    def abandon(self) -> None:
+    def abandon(self, reason: str) -> None:
         """Lets go of an index that may not show the last commit; it is made anew when next asked for."""
-        self._segments, self._is_behind = None, True
+        self._segments, self._left_behind = None, reason
 
     def stored(self, kbid: str) -> StoredSection | None:
         """What the index keeps of a section, or None where it does not hold it."""
@@ -85,6 +85,15 @@ class Indexer:
         stored = self.stored(kbid)
         docids = {place.docid for place in stored.places} if stored else set()
         return _listing(kbid, docids, self._manifest)
+
+    def documents_from(self, source: str) -> list[str]:
+        """The docids of documents with sections that were learned from a path, sorted."""
+        found: set[str] = set()
+        for slot in self.segments.slots:
+            for entry in bitmaps.entries(bitmaps.both(slot.segment.filter(source_key(source)), slot.current)):
+                places = StoredSection.decode(slot.segment.stored(entry)).places
+                found.update(place.docid for place in places if place.source == source)
+        return sorted(found)
 
     def listings(self, changes: Sequence[Change]) -> DocumentListings:
         """What the documents that these changes touch are listed with in the index now."""
@@ -127,7 +136,7 @@ class Indexer:
         entries = (self._entry(kbid, listing.get(kbid, ())) for kbid in self.store.section_ids())
         fresh = SegmentList(self.engine, self.fingerprint, self.stem)
         self._segments = fresh.added(entry for entry in entries if entry is not None)
-        self.meta, self._is_behind = None, False
+        self.meta, self._left_behind = None, ""
         return sum(slot.segment.sections for slot in self._segments.slots)
 
     def flush(self) -> None:
@@ -172,8 +181,8 @@ class Indexer:
 
     def _unfit(self, meta: IndexMeta | None, first: int) -> str:
         """Why the commits after ``first`` cannot bring the index on disk up to the truth, or ``""``."""
-        if self._is_behind:
-            return "a change was interrupted"
+        if self._left_behind:
+            return self._left_behind
         if meta is None:
             return "it was missing" if first else ""
         if meta.fingerprint != self.fingerprint:

@@ -24,6 +24,7 @@ from kbdb.errors import (
     KbdbError,
     SectionNotFoundError,
     SourceUnreadableError,
+    StorageError,
 )
 from kbdb.ingest.parse import parse
 from kbdb.ingest.walk import Reason, SourceFile, Walked, walk
@@ -70,7 +71,6 @@ def learn_paths(
     """Learns files and folders.
 
     Raises:
-        SourceNotFoundError: a path does not exist.
         InvalidArgumentError: a docid, a title or what it supersedes was given for several files.
     """
     started = perf_counter()
@@ -114,13 +114,25 @@ def _learn_files(
             batch.append(planned)
             size += sum(len(section.content) for section in planned.added)
         if len(batch) >= BATCH_DOCUMENTS or size >= BATCH_BYTES or options.replace:
-            tally.commit(batch)
+            _commit(core, batch, tally)
             batch, size = [], 0
         if progress is not None:
             progress(Progress(done, len(sources), source_of(core.store.layout.home, source.path)))
         if interrupted():
             break
-    tally.commit(batch)
+    _commit(core, batch, tally)
+
+
+def _commit(core: Core, batch: Sequence[Planned], tally: Tally) -> None:
+    """Stores a batch; one that the file system refuses fails, and what was stored before it is told all the same."""
+    reached = core.generation
+    try:
+        tally.commit(batch)
+    except StorageError as error:
+        if core.generation != reached:
+            raise
+        for planned in batch:
+            tally.fail(planned.document.source, error)
 
 
 def _plan_or_fail(core: Core, source: SourceFile, options: LearnOptions, tally: Tally) -> Planned | None:
@@ -134,7 +146,7 @@ def _plan_or_fail(core: Core, source: SourceFile, options: LearnOptions, tally: 
 def plan_file(core: Core, source: SourceFile, options: LearnOptions) -> Planned:
     """Plans what learning one file changes."""
     name = source_of(core.store.layout.home, source.path)
-    docid = docid_of_source(name) if options.docid is None else options.docid
+    docid = _document_of(core, name) if options.docid is None else options.docid
     old = _known(core, docid)
     belief = core.beliefs.document(docid)
     by_name = source.named and options.who == "user"
@@ -172,6 +184,13 @@ def plan_file(core: Core, source: SourceFile, options: LearnOptions) -> Planned:
     back = f"{manifest.title!r} was forgotten on {belief.since[:10]}; learned again by name, it is back"
     warnings = (back,) if belief.state == "forgotten" else ()
     return replace(planned, warnings=(*parsed.warnings, *warnings, *planned.warnings))
+
+
+def _document_of(core: Core, source: str) -> str:
+    """The docid under which a path is learned: its own, or the one that it was given before."""
+    own = docid_of_source(source)
+    given = [] if core.store.has_manifest(own) else core.indexer.documents_from(source)
+    return given[0] if given else own
 
 
 def _known(core: Core, docid: str) -> Manifest | None:

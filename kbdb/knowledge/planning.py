@@ -123,7 +123,8 @@ def settle(
     added = tuple(section for section in listed if not core.readable([section.kbid]))
     revisions = Revisions(core, options.who)
     gate = Gate(core, options.who, revives, core.beliefs_with(events))
-    heirs = [section for section in spoken if may_succeed(gate, section)]
+    replaces = options.replace or options.supersedes
+    heirs = [section for section in spoken if may_succeed(gate, section)] if replaces else []
     if options.replace:
         fresh = [section for section in heirs if section.kbid not in before]
         revisions.replace_same_titles(manifest, fresh, options.docid or manifest.docid)

@@ -11,7 +11,7 @@ from kbdb.errors import EmbeddingProviderNotConfiguredError, InvalidArgumentErro
 from kbdb.index.snapshot import Snapshot
 from kbdb.ingest.body import body_of
 from kbdb.knowledge.core import Core
-from kbdb.knowledge.entries import StoredPlace, StoredSection, docid_of_source, tag_key, text_of
+from kbdb.knowledge.entries import StoredPlace, StoredSection, source_key, tag_key, text_of
 from kbdb.knowledge.sources import source_of
 from kbdb.model import PagedSearchResult, SearchHit, Unreadable
 from kbdb.plan import EngineHit, EngineResult, Share
@@ -66,8 +66,8 @@ def search(core: Core, query: str, options: SearchOptions) -> PagedSearchResult:
     best = result.hits[0] if result.hits else None
     unreadable: list[Unreadable] = []
     page = result.hits[options.offset :]
-    docids = {key.removeprefix("doc:") for group in groups for key in group if key.startswith("doc:")}
-    hits = _hits(core, snapshot, resolved, page, options, docids, unreadable)
+    asked = frozenset(key for group in groups for key in group)
+    hits = _hits(core, snapshot, resolved, page, options, asked, unreadable)
     return PagedSearchResult(
         query=query,
         search_mode=options.mode,
@@ -153,7 +153,7 @@ def _widened(core: Core, group: Sequence[str]) -> tuple[str, ...]:
     home = core.store.layout.home
     names = [key.removeprefix("doc:") for key in group if key.startswith("doc:")]
     paths = [name for name in names if name and not (is_docid(name) and core.store.has_manifest(name))]
-    return (*group, *(f"doc:{docid_of_source(source_of(home, home / path))}" for path in paths))
+    return (*group, *(source_key(source_of(home, home / path)) for path in paths))
 
 
 def _hidden(snapshot: Snapshot, resolved: Resolved, allowed: list[bytes] | None) -> int:
@@ -170,7 +170,7 @@ def _hits(
     resolved: Resolved,
     page: Sequence[EngineHit],
     options: SearchOptions,
-    docids: Collection[str],
+    asked: Collection[str],
     unreadable: list[Unreadable],
 ) -> list[SearchHit]:
     matcher = Matcher(resolved, core.engine.tokenise, core.stem)
@@ -187,7 +187,7 @@ def _hits(
         shares: tuple[Share, ...] = ()
         if options.explain or resolved.has_choices:
             shares = snapshot.searcher.explain(resolved.plan, found.segment, found.entry)
-        place = shown_place(core, stored, docids)
+        place = shown_place(core, stored, asked)
         body = body_of(text, stored.title, stored.type)
         snippet = make_snippet(body or stored.description, matcher)
         hits.append(
@@ -212,9 +212,9 @@ def _hits(
     return hits
 
 
-def shown_place(core: Core, stored: StoredSection, docids: Collection[str] = ()) -> StoredPlace:
-    """The place a hit is cited by: in a document asked for, else in the first live one, else in any."""
-    asked = (place for place in stored.places if place.docid in docids)
+def shown_place(core: Core, stored: StoredSection, keys: Collection[str] = ()) -> StoredPlace:
+    """The place a hit is cited by: in a document that filter keys ask for, else in the first live one, else in any."""
+    asked = (p for p in stored.places if f"doc:{p.docid}" in keys or source_key(p.source) in keys)
     live = (place for place in stored.places if core.document_is_live(place.docid))
     nowhere = StoredPlace("", "", "", (), 0, 0, 0)
     return next(asked, None) or next(live, None) or next(iter(stored.places), nowhere)

@@ -50,7 +50,10 @@ class Tally:
             self.core.commit(changes)
         for planned in batch:
             self._count(planned)
-        self._find_near_duplicates(section for planned in batch for section in planned.added)
+        try:
+            self._find_near_duplicates(section for planned in batch for section in planned.added)
+        except KbdbError as error:
+            self.warnings.append(f"near duplicates could not be looked for: {error.message}")
 
     def result(self, seconds: float) -> AddSectionResult:
         """The account."""

@@ -10,6 +10,7 @@ import pytest
 from knowledge_base import GUIDE, answers, docid, kbid, statuses, titles, write
 
 import kbdb
+from kbdb.errors import CorruptError
 from kbdb.knowledge import KnowledgeBase
 from kbdb.model import CheckResult
 
@@ -197,6 +198,39 @@ def test_a_damaged_index_is_named_and_rebuilt(guide: KnowledgeBase, home: Path, 
         again.rebuild()
         assert again.check().ok
         assert answers(again, ["apples", "pears"]) == expected
+
+
+def test_learning_on_a_damaged_index_stores_and_a_rebuild_mends(guide: KnowledgeBase, home: Path) -> None:
+    folder = indexed(guide, home)
+    for name in ("terms.idx", "positions.idx"):
+        path = folder / name
+        data = bytearray(path.read_bytes())
+        for place in range(200, len(data), 7):
+            data[place] ^= 0x55
+        path.write_bytes(data)
+    for number in range(3):
+        with kbdb.open(home) as again:
+            again.learn(content=f"Plums {number} are blue and keep in a cool cellar.", title="Plums")
+    with kbdb.open(home) as again:
+        again.rebuild()
+        assert again.search("plums").total == 3
+        assert again.check().ok
+
+
+def test_an_index_too_damaged_to_take_a_change_in_is_made_anew(
+    guide: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise CorruptError("indexes/1/corpus.dat is damaged at byte 7", "run: kbdb rebuild")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(guide._core.indexer, "absorb", refuse)
+        learned = guide.learn(content="Plums are blue.", title="Plums")
+    assert learned.sections_added == 1
+    found = guide.search("plums")
+    assert found.total == 1
+    assert any("could not take in a change" in warning for warning in found.warnings)
+    assert guide.check().ok
 
 
 def test_damaged_index_meta_is_named_and_rebuilt(guide: KnowledgeBase, home: Path) -> None:

@@ -146,7 +146,7 @@ def test_a_name_that_is_not_utf8_fails_alone(kb: KnowledgeBase, home: Path) -> N
     assert statuses(kb.learn([home])) == {"caf\\xe9.md": "failed", "a.md": "added"}
 
 
-def test_a_full_disk_fails_the_call_and_leaves_what_was_committed(kb: KnowledgeBase, home: Path) -> None:
+def test_a_full_disk_fails_what_could_not_be_stored_and_tells_what_was(kb: KnowledgeBase, home: Path) -> None:
     for number in range(BATCH_DOCUMENTS + 3):
         write(home / "docs" / f"{number:03}.md", f"# N{number}\n\ncommon text\n")
     syncs = 0
@@ -156,8 +156,11 @@ def test_a_full_disk_fails_the_call_and_leaves_what_was_committed(kb: KnowledgeB
         syncs += point == "sync:journal"
         return "enospc" if syncs == 2 and point == "sync:journal" else None
 
-    with faults.hooked(full), pytest.raises(kbdb.errors.StorageError):
-        kb.learn([home])
+    with faults.hooked(full):
+        learned = kb.learn([home])
+    assert [document.status for document in learned.documents].count("added") == BATCH_DOCUMENTS
+    errors = [document.error["code"] for document in learned.documents if document.error]
+    assert errors == ["STORAGE_ERROR"] * 3
     assert kb.list().total == BATCH_DOCUMENTS
     assert kb.search("common").total == BATCH_DOCUMENTS
     learned = kb.learn([home])

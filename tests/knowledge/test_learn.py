@@ -195,6 +195,17 @@ def test_a_binary_file_named_directly_is_found_by_its_name(kb: KnowledgeBase, ho
     assert kb.check().ok
 
 
+def test_a_docid_once_given_stays_the_files(kb: KnowledgeBase, home: Path) -> None:
+    source = write(home / "a.md", "# A\n\nalpha\n")
+    kb.learn([source], docid="mine")
+    assert statuses(kb.learn([home])) == {"a.md": "unchanged"}
+    write(source, "# A\n\nbeta\n")
+    learned = kb.learn([home])
+    assert (docid(learned), statuses(learned)) == ("mine", {"a.md": "updated"})
+    assert titles(kb, "alpha") == []
+    assert [hit.docid for hit in kb.search("beta", docid="a.md").hits] == ["mine"]
+
+
 def test_a_source_outside_the_databases_folder_keeps_its_path(kb: KnowledgeBase, tmp_path: Path) -> None:
     outside = write(tmp_path / "else where" / "ä.md", "# Out\n\ntext\n")
     assert statuses(kb.learn([outside])) == {outside.as_posix(): "added"}
