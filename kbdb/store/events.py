@@ -26,19 +26,6 @@ _TEXT_KEY = re.compile(r"[0-9a-z]{1,64}\$[0-9a-f]{64}")
 _FILE_NAME = re.compile(rf"([{ALPHABET}]{{4,40}})-([0-9]{{4}}-(?:0[1-9]|1[0-2]))\.jsonl")
 
 
-class TornEventError(CorruptError):
-    """An event file's last line has no end: an append that did not finish, which replaying the journal repairs.
-
-    Args:
-        message: which file and offset.
-        end: the offset after the last whole line.
-    """
-
-    def __init__(self, message: str, end: int) -> None:
-        super().__init__(message, "open the database with kbdb, which completes the line from its journal")
-        self.end = end
-
-
 def new_event_id(time: str) -> str:
     """A new id for an event of this instant: it sorts by time, and two writers never draw the same."""
     moment = parse(time)
@@ -79,14 +66,14 @@ def decode_events(data: bytes, path: str | PathLike[str]) -> list[Event]:
         path: the file, for messages.
 
     Raises:
-        TornEventError: the last line has no end; all lines before it are good.
-        CorruptError: a line is not an event in its one spelling; the message gives path, line and what.
+        CorruptError: a line is not an event in its one spelling, or the last has no end; the message gives path, line
+            and what.
     """
     lines = data.split(b"\n")
     events = [_decode_line(line, f"{path}: line {number}") for number, line in enumerate(lines[:-1], 1)]
     if lines[-1]:
         whole = len(data) - len(lines[-1])
-        raise TornEventError(f"{path}: line {len(lines)}, from offset {whole}, does not end", whole)
+        raise CorruptError(f"{path}: line {len(lines)}, from offset {whole}, does not end", RESTORE_FILE)
     return events
 
 
