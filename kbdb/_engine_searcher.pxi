@@ -338,12 +338,12 @@ cdef class Searcher:
     def words_with_prefix(self, prefix: str, limit: int) -> list:
         """Words of live entries that begin with ``prefix``, with their word_df, by falling word_df, then word."""
         check_limit(limit)
-        return _by_df(self._words(KB_WORDS_PREFIX, prefix, "a prefix", 0))[:limit]
+        return _first(_by_df(self._words(KB_WORDS_PREFIX, prefix, "a prefix", 0)), limit)
 
     def words_containing(self, part: str, limit: int) -> list:
         """Words of live entries that hold ``part``, with their word_df, by falling word_df, then word."""
         check_limit(limit)
-        return _by_df(self._words(KB_WORDS_CONTAINING, part, "a part", 0))[:limit]
+        return _first(_by_df(self._words(KB_WORDS_CONTAINING, part, "a part", 0)), limit)
 
     def words_near(self, word: str, distance: int, limit: int) -> list:
         """Words of live entries at 1 to ``distance`` edits that begin with the same code point.
@@ -356,7 +356,7 @@ cdef class Searcher:
         check_limit(limit)
         near = self._words(KB_WORDS_NEAR, word, "a word", distance)
         found = [(other, edits, df) for other, (edits, df) in near.items()]
-        return sorted(found, key=_near_order)[:limit]
+        return _first(sorted(found, key=_near_order), limit)
 
     def similar(self, stems, threshold: float, limit: int) -> list:
         """Live entries whose stems in title and body have a Jaccard index of ``threshold`` or more with ``stems``.
@@ -401,6 +401,11 @@ cdef class Searcher:
             self._scratches.append(scratch)
             free(terms)
             free(hits)
+
+
+cdef list _first(list items, limit):
+    """The first `limit` items; the limit may be past any C integer."""
+    return items if limit >= len(items) else items[:limit]
 
 
 def _near_order(item):
