@@ -43,7 +43,7 @@ def test_the_users_own_words_bring_it_back_with_a_notice(kb: KnowledgeBase, forg
         ("heading.md", "# Gate\n\nThe gate code is 4711.\n"),
         ("deeper.md", "### Gate\n\nThe gate code is **4711**!\n"),
         ("plain.txt", "Gate\nThe gate code is 4711."),
-        ("spaced.md", "# GATE\n\n\nthe   gate\ncodes is 4711\n"),
+        ("spaced.md", "# GATE\n\n\nthe   gate\nCODE is 4711\n"),
     ],
 )
 def test_the_same_text_in_other_clothes_is_held_back(
