@@ -42,7 +42,7 @@ class InvalidIdError(InvalidArgumentError):
 
 
 class UsageError(KbdbError):
-    """A command line that does not say what to do: an unknown option, a missing argument, two that exclude each other."""
+    """A command line that does not say what to do: unknown options, missing arguments, ones that exclude each other."""
 
     code = "USAGE"
 

@@ -175,8 +175,9 @@ class Unreadable:
 class PagedSearchResult:
     """The answer to a search.
 
-    ``match`` says how the best hit fits the words: all, most, any, synonym, near, none. ``verdict``: answered, weak, unanswered.
-    ``hidden``: sections that match but are not live (superseded, forgotten, ...). Times in milliseconds.
+    ``match`` says how the best hit fits the words: all, most, any, synonym, near, none. ``verdict``: answered, weak,
+    unanswered. ``hidden``: sections that match but are not live (superseded, forgotten, ...), counted up to 1,000.
+    ``unreadable``: sections that could not be searched or shown. Times in milliseconds.
     """
 
     query: str
@@ -315,7 +316,7 @@ class Metadata:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A link: ``target`` as written in kbid:, doc: form; ``kbid`` and ``title`` empty where nothing is stored for it."""
+    """A link: ``target`` in kbid: or doc: form; ``kbid`` and ``title`` are empty where nothing is stored for it."""
 
     target: str
     kbid: str

@@ -62,10 +62,11 @@ class SegmentList:
 
     def with_segment(self, segment: Segment, folder: int | None, files: SegmentFiles | None) -> SegmentList:
         """This list with a newer segment at its end."""
+        newest = Slot(segment, bitmaps.full(segment.sections), folder, files)
+        if not self.slots:
+            return replace(self, slots=(newest,))
         gone = [segment.kbid(entry) for entry in range(segment.sections)] + segment.removed()
-        slots = [replace(slot, current=_less(slot, gone)) for slot in self.slots]
-        slots.append(Slot(segment, bitmaps.full(segment.sections), folder, files))
-        return replace(self, slots=tuple(slots))
+        return replace(self, slots=(*(replace(slot, current=_less(slot, gone)) for slot in self.slots), newest))
 
     def added(self, entries: Iterable[Entry], removed: Iterable[bytes] = ()) -> SegmentList:
         """This list with a segment in memory for new versions of sections, and for sections that are no more."""

@@ -1,8 +1,8 @@
 """Text keys: how the same text is recognised later without keeping it (DESIGN: events).
 
-A text key is ``<salt>$<hex>``: SHA-256 over the salt and the analysed token sequence of title and body, whatever the
-section's type, heading level, white space or inflections. The salt keeps a list of keys from being tried against
-guesses across databases.
+A text key is ``<salt>$<hex>``: SHA-256 over the salt and the surface words of title and body in order, whatever the
+section's type, heading level, case or white space. Not their stems: keys are kept for good, and a database's language
+may change. The salt keeps a list of keys from being tried against guesses across databases.
 """
 
 from __future__ import annotations
@@ -13,12 +13,9 @@ from hashlib import sha256
 from kbdb.index.api import EngineModule, Stem
 
 
-def stems_of(engine: EngineModule, stem: Stem, *texts: str) -> list[str]:
-    """The stems of the texts' tokens, in order."""
-    words = [word for text in texts for _, word in engine.tokenise(text)]
-    distinct = sorted(set(words))
-    to_stem = dict(zip(distinct, stem(distinct), strict=True))
-    return [to_stem[word] for word in words]
+def words_of(engine: EngineModule, text: str) -> list[str]:
+    """The surface words of a text, in order."""
+    return [word for _, word in engine.tokenise(text)]
 
 
 def distinct_stems_of(engine: EngineModule, stem: Stem, *texts: str) -> list[str]:
@@ -27,7 +24,7 @@ def distinct_stems_of(engine: EngineModule, stem: Stem, *texts: str) -> list[str
     return sorted(set(stem(sorted(words))))
 
 
-def text_key(salt: str, stems: Sequence[str]) -> str:
-    """The key of a token sequence under a salt."""
-    digest = sha256("\x1f".join((salt, *stems)).encode()).hexdigest()
+def text_key(salt: str, words: Sequence[str]) -> str:
+    """The key of a sequence of words under a salt."""
+    digest = sha256("\x1f".join((salt, *words)).encode()).hexdigest()
     return f"{salt}${digest}"

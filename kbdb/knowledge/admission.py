@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from kbdb.index.text_key import stems_of, text_key
+from kbdb.index.text_key import text_key, words_of
 from kbdb.ingest.body import body_of
 from kbdb.knowledge.core import Core, utc_now
 from kbdb.knowledge.entries import text_of
@@ -63,10 +63,10 @@ class Gate:
 
     def _decided_text(self, section: Section) -> Belief | None:
         salts = self.beliefs.salts()
-        stems = section_stems(self.core, section) if salts else []
-        if not stems:
+        words = section_words(self.core, section) if salts else []
+        if not words:
             return None
-        found = (self.beliefs.text(text_key(salt, stems)) for salt in salts)
+        found = (self.beliefs.text(text_key(salt, words)) for salt in salts)
         return next((belief for belief in found if belief is not None and not self._is_heir(section, belief)), None)
 
     def _is_heir(self, section: Section, belief: Belief) -> bool:
@@ -78,14 +78,14 @@ class Gate:
         return self.core.event(kind, self.actor, kbids=(section.kbid,), reason=reason, text_keys=keys)
 
 
-def section_stems(core: Core, section: Section) -> list[str]:
-    """The stems of a section's title and body, in order; a title that begins the body counts once."""
-    body = stems_of(core.engine, core.stem, body_of(text_of(section), section.title, section.type))
-    title = stems_of(core.engine, core.stem, section.title)
+def section_words(core: Core, section: Section) -> list[str]:
+    """The words of a section's title and body, in order; a title that begins the body counts once."""
+    body = words_of(core.engine, body_of(text_of(section), section.title, section.type))
+    title = words_of(core.engine, section.title)
     return body if body[: len(title)] == title else title + body
 
 
 def text_keys_of(core: Core, *sections: Section) -> tuple[str, ...]:
     """The keys by which the sections' texts are recognised later; a text without words has none."""
-    keys = (section_stems(core, section) for section in sections)
-    return tuple(sorted({text_key(core.store.catalog.salt, stems) for stems in keys if stems}))
+    texts = (section_words(core, section) for section in sections)
+    return tuple(sorted({text_key(core.store.catalog.salt, words) for words in texts if words}))

@@ -24,7 +24,6 @@ from kbdb.knowledge.entries import StoredSection
 from kbdb.knowledge.indexer import DocumentListings, Indexer
 from kbdb.languages import stop_words
 from kbdb.model import Event, Section, State
-from kbdb.plan import Params
 from kbdb.query.synonyms import load_synonyms
 from kbdb.store.beliefs import Beliefs, replay
 from kbdb.store.events import new_event_id
@@ -51,7 +50,7 @@ class Core:
         self.config: Config = load(store.layout.config)
         self.engine = engine()
         search, language = self.config.search, self.config.analysis.language
-        self.params = Params(search.k1, search.b, search.weights)
+        self.params = search.params()
         self.stem: Stem = stemmer(language)
         self.indexer = Indexer(store, self.engine, describe(self.engine, language, self.params), self.stem)
         self.stop_words = stop_words(language)

@@ -39,6 +39,7 @@ class Indexer:
     Attributes:
         notices: what went otherwise than hoped and the user should know.
         meta: what is on disk, or None where nothing is.
+        left_out: kbids of stored sections that could not be read, and so are not in the index.
         was_stale: whether what was on disk could not be used, and what was made instead is not written yet.
     """
 
@@ -50,6 +51,7 @@ class Indexer:
         self.stem = stem
         self.notices: list[str] = []
         self.meta: IndexMeta | None = None
+        self.left_out: set[str] = set()
         self.was_stale = False
         self._segments: SegmentList | None = None
         self._left_behind = ""
@@ -118,8 +120,12 @@ class Indexer:
             entry = self._entry(kbid, _listing(kbid, docids, read), fresh.get(kbid))
             if entry is None:
                 removed.add(kbid)
-            elif known is None or known.encode() != entry.stored:
+                self.left_out.add(kbid)
+                continue
+            self.left_out.discard(kbid)
+            if known is None or known.encode() != entry.stored:
                 entries.append(entry)
+        self.left_out.difference_update(*(change.removed_sections for change in changes))
         if entries or removed:
             self._segments = self.segments.added(entries, sorted(map(kbid_decode, removed)))
 
@@ -133,9 +139,11 @@ class Indexer:
         for manifest in filter(None, map(self._manifest, self.store.manifest_ids())):
             for kbid in {placement.kbid for placement in manifest.sections}:
                 listing.setdefault(kbid, []).append(manifest)
-        entries = (self._entry(kbid, listing.get(kbid, ())) for kbid in self.store.section_ids())
+        kbids = self.store.section_ids()
+        entries = (self._entry(kbid, listing.get(kbid, ())) for kbid in kbids)
         fresh = SegmentList(self.engine, self.fingerprint, self.stem)
         self._segments = fresh.added(entry for entry in entries if entry is not None)
+        self.left_out = {kbid for kbid in kbids if self._segments.find(kbid_decode(kbid)) is None}
         self.meta, self._left_behind = None, ""
         return sum(slot.segment.sections for slot in self._segments.slots)
 
@@ -153,7 +161,14 @@ class Indexer:
             index_files.write_segment(layout, folder, files)
             slot = replace(segments.slots[-1], segment=self._open(folder), folder=folder, files=None)
             segments = replace(segments, slots=(*segments.slots[:-1], slot))
-        self.meta = IndexMeta(self.store.generation, self.fingerprint, self.built_with, _folders(segments))
+        self.meta = IndexMeta(
+            generation=self.store.generation,
+            fingerprint=self.fingerprint,
+            built_with=self.built_with,
+            folders=_folders(segments),
+            documents_changed=index_files.documents_changed(layout),
+            left_out=tuple(sorted(self.left_out)),
+        )
         index_files.write_meta(layout, self.meta)
         self._segments, self.was_stale = segments, False
         index_files.sweep(layout, self.meta.folders)
@@ -175,6 +190,7 @@ class Indexer:
                 self._remake("its files were of another version")
                 return
         self._segments, self.meta = segments, meta
+        self.left_out = set(meta.left_out) if meta else set()
         missed = recovered[meta.generation - first if meta else 0 :]
         if missed:
             self.absorb(missed, self.listings(missed))
@@ -189,6 +205,8 @@ class Indexer:
             return "it was built by another version or configuration"
         if not first <= meta.generation <= self.store.generation:
             return "it does not belong to this state of the files"
+        if not self.store.recovered and meta.documents_changed != index_files.documents_changed(self.store.layout):
+            return "something else changed the manifests"
         return ""
 
     def _remake(self, reason: str) -> None:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 
 from kbdb.checks import utf8
 from kbdb.errors import EmbeddingProviderNotConfiguredError, InvalidArgumentError, KbdbError
 from kbdb.index.snapshot import Snapshot
+from kbdb.index.text_key import words_of
 from kbdb.ingest.body import body_of
 from kbdb.knowledge.core import Core
 from kbdb.knowledge.entries import StoredPlace, StoredSection, source_key, tag_key, text_of
 from kbdb.knowledge.sources import source_of
 from kbdb.model import PagedSearchResult, SearchHit, Unreadable
-from kbdb.plan import EngineHit, EngineResult, Share
+from kbdb.plan import Alternative, Clause, EngineHit, EngineResult, Plan, Share
 from kbdb.query.explain import explain_shares
 from kbdb.query.highlight import Matcher
 from kbdb.query.parser import parse_query
@@ -64,7 +65,7 @@ def search(core: Core, query: str, options: SearchOptions) -> PagedSearchResult:
     result = _run(snapshot, resolved, options.offset + options.limit, allowed)
     engine_ms = (perf_counter() - engine_started) * 1000
     best = result.hits[0] if result.hits else None
-    unreadable: list[Unreadable] = []
+    unreadable = [_left_out(core, kbid) for kbid in sorted(core.indexer.left_out)]
     page = result.hits[options.offset :]
     asked = frozenset(key for group in groups for key in group)
     hits = _hits(core, snapshot, resolved, page, options, asked, unreadable)
@@ -77,7 +78,7 @@ def search(core: Core, query: str, options: SearchOptions) -> PagedSearchResult:
         generation=snapshot.generation,
         total=result.total,
         total_is_exact=result.total_is_exact,
-        hidden=_hidden(snapshot, resolved, allowed),
+        hidden=_hidden(core, snapshot, resolved, allowed),
         offset=options.offset,
         limit=options.limit,
         engine_ms=engine_ms,
@@ -114,6 +115,11 @@ def _check(options: SearchOptions) -> None:
         raise InvalidArgumentError(f"limit is {options.limit}", f"use 1 to {MAX_LIMIT}")
     if not 0 <= options.offset <= MAX_DEPTH:
         raise InvalidArgumentError(f"offset is {options.offset}", f"use 0 to {MAX_DEPTH}")
+
+
+def _left_out(core: Core, kbid: str) -> Unreadable:
+    path = str(core.store.layout.section(kbid))
+    return Unreadable(kbid, path, "not searched: the file is damaged; kbdb check tells more")
 
 
 def _run(snapshot: Snapshot, resolved: Resolved, limit: int, allowed: list[bytes] | None) -> EngineResult:
@@ -156,12 +162,22 @@ def _widened(core: Core, group: Sequence[str]) -> tuple[str, ...]:
     return (*group, *(source_key(source_of(home, home / path)) for path in paths))
 
 
-def _hidden(snapshot: Snapshot, resolved: Resolved, allowed: list[bytes] | None) -> int:
-    """How many sections match that are stored but not live."""
+def _hidden(core: Core, snapshot: Snapshot, resolved: Resolved, allowed: list[bytes] | None) -> int:
+    """How many sections match that are stored but not live, up to ``TOTAL_LIMIT``.
+
+    A word that no live section has may stand in a hidden one: it is looked for itself, beside what stands in for it.
+    """
     searcher = snapshot.hidden_searcher
     if searcher is None or resolved.asks_nothing:
         return 0
-    return searcher.search(resolved.plan, 0, allowed).total
+    pairs = zip(resolved.plan.clauses, resolved.notes, strict=True)
+    clauses = tuple(clause if note.origin == "direct" else _with_itself(core, clause) for clause, note in pairs)
+    return searcher.search(Plan(clauses), 0, allowed).total
+
+
+def _with_itself(core: Core, clause: Clause) -> Clause:
+    stems = tuple(core.stem(words_of(core.engine, clause.label)))
+    return replace(clause, alternatives=(Alternative(stems), *clause.alternatives)) if stems else clause
 
 
 def _hits(

@@ -40,16 +40,20 @@ class Package:
 def export(core: Core, target: Path) -> ExportResult:
     """Writes the truth files to a folder; it is there whole or not at all.
 
+    Works in ``.<name>.kbdb-new`` beside it; an earlier export waits in ``.<name>.kbdb-old`` until the new one is in
+    its place. What a process that ended there left behind is cleared away by the next export.
+
     Raises:
         InvalidArgumentError: the folder exists and is not an earlier export.
     """
     started = perf_counter()
     target = target.absolute()
-    if target.exists() and not _is_export(target) and (not target.is_dir() or any(target.iterdir())):
-        raise InvalidArgumentError(f"{target} exists and is not an export", "name a folder that does not exist yet")
+    making, waiting = target.with_name(f".{target.name}.kbdb-new"), target.with_name(f".{target.name}.kbdb-old")
     if target.is_relative_to(core.store.layout.root):
         raise InvalidArgumentError(f"{target} lies inside the database", "name a folder outside .kbdb")
-    making = target.with_name(target.name + files.TMP_SUFFIX)
+    for folder in (target, making, waiting):
+        if folder.is_symlink() or not _may_replace(folder, unfinished=folder != target):
+            raise InvalidArgumentError(f"{folder} exists and is not an export", "name a folder that does not exist yet")
     files.remove_folder(making, point="export")
     sums = []
     sections = documents = 0
@@ -63,7 +67,7 @@ def export(core: Core, target: Path) -> ExportResult:
     made = list(making.rglob("*"))
     folders = [making, *(path for path in made if path.is_dir())]
     files.sync_many([path for path in made if path.is_file()], folders, making, None)
-    files.replace_folder(making, target, point="export")
+    files.replace_folder(making, target, waiting, point="export")
     return ExportResult(str(target), sections, documents, 0, (perf_counter() - started) * 1000)
 
 
@@ -203,7 +207,12 @@ def _is_plain(name: str) -> bool:
     return bool(parts) and not name.startswith("/") and ".." not in parts and "\\" not in name
 
 
-def _is_export(path: Path) -> bool:
-    """Whether a folder is an export and nothing else, so that it may be replaced."""
-    is_one = (path / SUMS).is_file() and (path / CATALOG).is_file()
-    return is_one and {entry.name for entry in path.iterdir()} <= CONTENTS
+def _may_replace(path: Path, *, unfinished: bool) -> bool:
+    """Whether there is nothing at a path, an empty folder, or an export and nothing else; or what is left of one."""
+    if not path.exists():
+        return True
+    names = {entry.name for entry in path.iterdir()} if path.is_dir() else {""}
+    if unfinished:
+        names = {name.removesuffix(files.TMP_SUFFIX) for name in names}
+        return names <= CONTENTS
+    return not names or (names <= CONTENTS and {SUMS, CATALOG} <= names)

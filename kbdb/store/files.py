@@ -140,12 +140,15 @@ def make_folder(path: Path, *, mode: int = 0o777, sync: bool = False) -> None:
         sync_folder(path.parent)
 
 
-def replace_folder(source: Path, target: Path, *, point: str) -> None:
+def replace_folder(source: Path, target: Path, old: Path, *, point: str) -> None:
     """Puts a finished folder in the place of another, which is removed; durable on return.
 
-    Ended between the two renames, the old folder stands beside its place as ``<name>.old``.
+    Args:
+        source: the finished folder.
+        target: its place; what stands there may be a folder or nothing.
+        old: where what stood there waits meanwhile, and stays when the process ends between the two renames.
+        point: the kind of folder, for fault points.
     """
-    old = target.with_name(target.name + ".old")
     remove_folder(old, point=point)
     with _naming(target, "replace"):
         if target.exists():

@@ -20,6 +20,8 @@ from kbdb.store import files
 from kbdb.store.toml import dumps, loads
 
 FORMAT = 1
+"""Of meta.toml; another is of another version of kbdb, and its index is stale."""
+
 NAMES = ("terms.idx", "positions.idx", "corpus.dat", "references.idx")
 REBUILD = "run: kbdb rebuild"
 
@@ -37,12 +39,17 @@ class IndexMeta:
         generation: the last commit that the folders show.
         fingerprint: of what built them; ``built_with`` is the same, readable.
         folders: numbers of the segments' folders, oldest first.
+        documents_changed: ``documents_changed`` when it was written: something else changed the manifests since then
+            where it differs.
+        left_out: kbids of stored sections that could not be read, and so are not in the index.
     """
 
     generation: int
     fingerprint: int
     built_with: str
     folders: tuple[int, ...]
+    documents_changed: int
+    left_out: tuple[str, ...] = ()
 
 
 def read_meta(layout: Layout) -> IndexMeta | None:
@@ -59,6 +66,16 @@ def read_meta(layout: Layout) -> IndexMeta | None:
         return _decode(loads(data, str(path)))
     except (TomlError, KeyError, TypeError, ValueError) as error:
         raise CorruptError(f"{path} is not an index meta file: {error}", REBUILD) from error
+
+
+def documents_changed(layout: Layout) -> int:
+    """When a manifest was last made, replaced or removed, in nanoseconds; 0 where there is no folder for them."""
+    try:
+        return layout.documents.stat().st_mtime_ns
+    except FileNotFoundError:
+        return 0
+    except OSError as error:
+        raise StorageError(f"cannot read {layout.documents}: {error.strerror}") from error
 
 
 def map_segment(layout: Layout, folder: int) -> tuple[mmap.mmap | bytes, ...]:
@@ -90,6 +107,8 @@ def write_meta(layout: Layout, meta: IndexMeta) -> None:
         "fingerprint": f"{meta.fingerprint:016x}",
         "built_with": meta.built_with,
         "folders": list(meta.folders),
+        "documents_changed": meta.documents_changed,
+        "left_out": list(meta.left_out),
     }
     files.make_folder(layout.indexes)
     files.write_atomic(layout.index_meta, dumps(value), sync=True, point="meta")
@@ -116,13 +135,16 @@ def _decode(value: dict[str, object]) -> IndexMeta:
     if not isinstance(form, int):
         raise TypeError("format must be an integer")
     if form != FORMAT:
-        return IndexMeta(0, NOBODYS, f"format {form}", ())
-    generation, folders = value["generation"], value["folders"]
-    if not isinstance(generation, int) or not isinstance(folders, list):
-        raise TypeError("generation must be an integer and folders a list")
-    return IndexMeta(
-        generation, int(str(value["fingerprint"]), 16), str(value["built_with"]), tuple(int(n) for n in folders)
-    )
+        return IndexMeta(0, NOBODYS, f"format {form}", (), 0)
+    generation, changed = value["generation"], value["documents_changed"]
+    folders, left_out = value["folders"], value["left_out"]
+    if not isinstance(generation, int) or not isinstance(changed, int):
+        raise TypeError("generation and documents_changed must be integers")
+    if not isinstance(folders, list) or not isinstance(left_out, list):
+        raise TypeError("folders and left_out must be lists")
+    fingerprint = int(str(value["fingerprint"]), 16)
+    built_with, numbers = str(value["built_with"]), tuple(int(number) for number in folders)
+    return IndexMeta(generation, fingerprint, built_with, numbers, changed, tuple(map(str, left_out)))
 
 
 def _folders(layout: Layout) -> list[int]:

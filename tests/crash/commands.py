@@ -206,7 +206,7 @@ def export(life: Life) -> None:
 
 def interrupt_export(life: Life) -> None:
     """Leaves what an export leaves that ended between its two renames."""
-    (life.folder / "export").rename(life.folder / "export.old")
+    (life.folder / "export").rename(life.folder / ".export.kbdb-old")
 
 
 def import_(life: Life) -> None:

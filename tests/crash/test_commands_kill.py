@@ -67,7 +67,7 @@ def test_killed_anywhere_what_was_acknowledged_is_there_and_all_is_whole(
 
 def check_export(folder: Path, acknowledged: bool) -> None:
     """Asserts that an export stands whole in its place, or beside it, and that exporting again makes it current."""
-    place, old = folder / "export", folder / "export.old"
+    place, old = folder / "export", folder / ".export.kbdb-old"
     found = read_package(place if place.exists() else old)
     if acknowledged:
         assert place.exists()

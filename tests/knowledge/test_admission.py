@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from knowledge_base import docid, kbid, state, statuses, titles, write
 
+import kbdb
 from kbdb.knowledge import KnowledgeBase
 
 FACT = "The gate code is 4711."
@@ -134,3 +135,14 @@ def test_a_text_without_words_is_recognised_by_its_kbid_alone(kb: KnowledgeBase)
     kb.unlearn(first)
     assert kb.learn(content="===", title="***", who="agent").suppressed == ()
     assert len(kb.learn(content="+++", title="---", who="agent").suppressed) == 1
+
+
+def test_a_forgotten_text_stays_so_when_the_language_changes(kb: KnowledgeBase, home: Path) -> None:
+    kb.unlearn(kb.learn(content="The gates are opening tonight.", title="Gates").kbids[0])
+    kb.close()
+    (home / ".kbdb" / "worker.toml").write_text('[analysis]\nlanguage = "german"\n', "utf-8")
+    with kbdb.open(home) as again:
+        said = "The gates are opening tonight."
+        learned = again.learn(content=said, title="Gates", section_type="skill", who="agent")
+        assert [one.state for one in learned.suppressed] == ["forgotten"]
+        assert again.search("gates opening").hits == ()

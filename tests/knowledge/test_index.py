@@ -249,3 +249,33 @@ def test_damaged_events_let_nothing_through(kb: KnowledgeBase, home: Path) -> No
                 call()
             assert raised.value.code == "CORRUPT"
         assert not again.check().ok
+
+
+def test_manifests_that_something_else_brings_are_seen(kb: KnowledgeBase, home: Path, tmp_path: Path) -> None:
+    grow(kb, home)
+    kb.close()
+    pulled = tmp_path / "pulled"
+    shutil.copytree(home, pulled)
+    with kbdb.open(pulled) as other:
+        other.learn([write(pulled / "new.md", "# Quinces\n\nQuinces need cooking.\n")])
+    for part in ("sections", "documents"):
+        shutil.copytree(pulled / ".kbdb" / part, home / ".kbdb" / part, dirs_exist_ok=True)
+    with kbdb.open(home) as again:
+        assert titles(again, "quinces") == ["Quinces"]
+        assert again.check().ok
+        assert any("made anew" in warning for warning in again.status().warnings)
+    with kbdb.open(home) as settled:
+        assert settled.status().warnings == ()
+
+
+def test_a_section_left_out_of_the_index_is_told_by_every_search(kb: KnowledgeBase, home: Path) -> None:
+    grow(kb, home)
+    damaged = kbid(kb, "Apples")
+    path = kb.root / "sections" / damaged[:2] / f"{damaged}.sec"
+    path.write_bytes(path.read_bytes().replace(b"pples", b"pplez"))
+    kb.rebuild()
+    kb.close()
+    with kbdb.open(home) as again:
+        assert [one.kbid for one in again.search("juice").unreadable] == [damaged]
+        again.learn([home / "guide.md"])
+        assert again.search("juice").unreadable == ()

@@ -238,3 +238,12 @@ def test_a_hit_is_cited_in_the_document_asked_for_else_in_a_live_one(kb: Knowled
     first = kb.search("unusual").hits[0].source
     kb.unlearn(docid=by_name[first])
     assert kb.search("unusual").hits[0].source != first
+
+
+def test_what_is_held_back_is_counted_even_where_a_near_word_stands_in(kb: KnowledgeBase) -> None:
+    forgotten = kb.learn(content="The protocol is secret.", title="One").kbids[0]
+    kb.learn(content="A protocal with a slip of the pen.", title="Two")
+    kb.unlearn(forgotten)
+    answer = kb.search("protocol")
+    assert answer.match == "near"
+    assert answer.hidden == 1

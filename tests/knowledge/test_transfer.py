@@ -14,6 +14,7 @@ from knowledge_base import GUIDE, answers, docid, kbid, read_back, state, titles
 import kbdb
 from kbdb.errors import CorruptError, HashMismatchError, InvalidArgumentError, KbdbError, SourceNotFoundError
 from kbdb.knowledge import KnowledgeBase
+from kbdb.knowledge.transfer import read_package
 from kbdb.store import faults
 
 QUERIES = ["apples", "press juice", "old new way", "pears tag:fruit", "nothing"]
@@ -271,3 +272,25 @@ def test_documents_keep_their_bytes(full: KnowledgeBase, exported: Path, other: 
     for item in full.list().items:
         assert read_back(other, item.docid) == read_back(full, item.docid)
     assert docid(full.learn(content="x", title="y")) not in {item.docid for item in other.list().items}
+
+
+@pytest.mark.parametrize("name", [".out.kbdb-new", ".out.kbdb-old", "out.tmp", "out.old"])
+def test_an_export_removes_nothing_that_is_not_its_own(full: KnowledgeBase, tmp_path: Path, name: str) -> None:
+    precious = tmp_path / name / "precious.txt"
+    precious.parent.mkdir()
+    precious.write_text("mine")
+    if name.startswith("."):
+        with pytest.raises(InvalidArgumentError):
+            full.export(tmp_path / "out")
+    else:
+        full.export(tmp_path / "out")
+        full.export(tmp_path / "out")
+    assert precious.read_text() == "mine"
+
+
+def test_an_export_never_goes_through_a_link(full: KnowledgeBase, tmp_path: Path) -> None:
+    full.export(tmp_path / "real")
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    with pytest.raises(InvalidArgumentError):
+        full.export(tmp_path / "link")
+    assert read_package(tmp_path / "real").manifests

@@ -13,7 +13,14 @@ from kbdb.plan import SegmentFiles
 from kbdb.store import faults, index_files
 from kbdb.store.index_files import IndexMeta
 
-META = IndexMeta(generation=7, fingerprint=0xFEDCBA9876543210, built_with="c analysis 1", folders=(2, 5))
+META = IndexMeta(
+    generation=7,
+    fingerprint=0xFEDCBA9876543210,
+    built_with="c analysis 1",
+    folders=(2, 5),
+    documents_changed=1_800_000_000_123_456_789,
+    left_out=("0" * 26,),
+)
 SEGMENT = SegmentFiles(b"t", b"p", b"c", b"r")
 
 

@@ -9,6 +9,7 @@ import subprocess
 import threading
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,8 @@ from kbdb.errors import (
     UnsupportedFormatError,
 )
 from kbdb.store import faults, trace
+from kbdb.store.journal import Journal
+from kbdb.store.section import decode_section
 from kbdb.store.store import Change, Store
 from tests.crash.history import WRITER, event, manifest, section
 
@@ -359,3 +362,23 @@ def test_a_database_that_may_only_be_read_opens_for_reading(root: Path, store: S
     finally:
         for path in paths:
             path.chmod(0o700)
+
+
+def test_files_of_a_failed_sync_are_written_anew_before_the_journal_lets_them_go(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(Store.create(tmp_path / ".kbdb")) as store:
+        store.commit(Change(sections=(A,)))
+        path = store.layout.section(A.kbid)
+        with monkeypatch.context() as patched, faults.hooked(lambda point: "eio" if point == "sync:many" else None):
+            patched.setattr(Journal, "commits", _refuse)
+            with pytest.raises(StorageError):
+                store.checkpoint()
+        path.write_bytes(b"")  # what a disk may have kept of it
+        store.checkpoint()
+        assert decode_section(path.read_bytes(), path) == A
+        assert store.journal_bytes < 100
+
+
+def _refuse(journal: Journal) -> None:
+    raise StorageError(f"cannot read {journal}")
