@@ -217,4 +217,4 @@ def test_any_history_answers_like_its_truth_files() -> None:
 
 @pytest.mark.long
 def test_many_long_histories_answer_like_their_truth_files() -> None:
-    run_state_machine_as_test(Histories, settings=settings(max_examples=150, stateful_step_count=30))
+    run_state_machine_as_test(Histories, settings=settings(max_examples=80, stateful_step_count=25))
