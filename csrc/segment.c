@@ -39,9 +39,10 @@ kb_status kb_lengths_read(const kb_segment *segment, kb_lengths *lengths, kb_err
     kb_status status = kb_table_bytes(&corpus->kbids, 0, corpus->kbids.length, &kbids, error);
     if (status != KB_OK)
         return status;
-    lengths->lengths = malloc(entries * KB_FIELDS * sizeof(uint32_t) + 1);
+    lengths->lengths = malloc((entries + 1) * (KB_FIELDS + 1) * sizeof(uint32_t));
     if (lengths->lengths == NULL)
         return KB_E_MEMORY;
+    lengths->distinct = lengths->lengths + entries * KB_FIELDS;
     for (uint32_t i = 0; i < entries; i++) {
         kb_entry entry;
         status = kb_corpus_entry(corpus, i, &entry, error);
@@ -49,6 +50,7 @@ kb_status kb_lengths_read(const kb_segment *segment, kb_lengths *lengths, kb_err
             kb_lengths_free(lengths);
             return status;
         }
+        lengths->distinct[i] = entry.distinct;
         for (uint32_t field = 0; field < KB_FIELDS; field++) {
             uint32_t length = entry.lengths[field];
             lengths->lengths[field * entries + i] = length;
@@ -62,5 +64,5 @@ kb_status kb_lengths_read(const kb_segment *segment, kb_lengths *lengths, kb_err
 
 void kb_lengths_free(kb_lengths *lengths) {
     free(lengths->lengths);
-    lengths->lengths = NULL;
+    *lengths = (kb_lengths){0};
 }

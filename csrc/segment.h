@@ -29,7 +29,8 @@ typedef struct {
 /* The lengths of all entries by field, copied out of corpus.dat so that scoring finds them side by side; see
  * kb_lengths_read. */
 typedef struct {
-    uint32_t *lengths; /* entries of field 0, then of field 1 ... */
+    uint32_t *lengths;  /* entries of field 0, then of field 1 ... */
+    uint32_t *distinct; /* by entry: distinct stems in title and body */
     uint64_t totals[KB_FIELDS];
     uint32_t longest[KB_FIELDS];
 } kb_lengths;

@@ -235,5 +235,10 @@ cdef extern from "words.h" nogil:
     void kb_found_words_free(kb_found_words *words)
 
 cdef extern from "similar.h" nogil:
-    kb_status kb_similar(const kb_searcher *searcher, const kb_term **terms, uint32_t count, double threshold,
+    ctypedef struct kb_similar_stem:
+        const kb_term *term
+        const uint8_t **bitmaps
+    bint kb_similar_wants_bitmap(const kb_view *view, const kb_stem *stem)
+    kb_status kb_similar_bitmap(const kb_view *view, const kb_stem *stem, uint8_t *bitmap, kb_error *error)
+    kb_status kb_similar(const kb_searcher *searcher, kb_similar_stem *stems, uint32_t count, double threshold,
                          uint32_t limit, kb_scratch *scratch, kb_hit *hits, uint32_t *found, kb_error *error)

@@ -5,9 +5,12 @@ cdef class _Term:
     """A stem looked up in all of a searcher's segments."""
 
     cdef kb_term term
+    cdef tuple bitmaps  # None until asked for; then by segment None or a bitmap; empty when all are None
+    cdef const uint8_t **addresses  # of those; NULL when there are none
 
     def __dealloc__(self):
         free(self.term.stems)
+        free(self.addresses)
 
 
 cdef class _Scratch:
@@ -65,6 +68,7 @@ cdef class Searcher:
     cdef tuple _live
     cdef list _scratches
     cdef dict _terms
+    cdef size_t _bitmap_bytes
 
     def __cinit__(self, segments, live, params):
         """Counts the live entries.
@@ -121,9 +125,10 @@ cdef class Searcher:
 
     @property
     def memory_bytes(self):
-        lengths = sum([20 * (<Segment>segment)._segment.entries for segment in self._segments])
+        lengths = sum([24 * (<Segment>segment)._segment.entries for segment in self._segments])
         norms = sum([8 * self._searcher.norms_count[i] for i in range(KB_FIELDS)])
         terms = len(self._terms) * (120 + self._count * sizeof(kb_stem))
+        terms += self._bitmap_bytes
         return lengths + norms + terms + len(self._scratches) * 28 * self._largest + sum(map(len, self._live))
 
     cdef object _failed(self, kb_status status, const kb_error *error):
@@ -155,6 +160,7 @@ cdef class Searcher:
             raise self._failed(status, &error)
         if len(self._terms) >= TERMS_KEPT:
             self._terms.clear()
+            self._bitmap_bytes = 0
         self._terms[stem] = term
         return term
 
@@ -366,41 +372,83 @@ cdef class Searcher:
         """
         cdef _Scratch scratch
         cdef _Term term
-        cdef const kb_term **terms = NULL
+        cdef kb_similar_stem *wanted = NULL
         cdef kb_hit *hits = NULL
         cdef double least
         cdef uint32_t most
-        cdef uint32_t wanted
+        cdef uint32_t size
         cdef uint32_t count = 0
         cdef uint32_t i
         cdef kb_error error
         cdef kb_status status
-        for stem in stems:
-            utf8(stem, "a stem")
+        held = [self._term_with_bitmaps(stem) for stem in dict.fromkeys(stems)]
         check_threshold(threshold)
         check_limit(limit)
         least = threshold
         most = <uint32_t>min(limit, self._searcher.sections)
-        held = [self._term(stem) for stem in dict.fromkeys(stems)]
-        wanted = <uint32_t>len(held)
+        size = <uint32_t>len(held)
         scratch = self._take_scratch()
         try:
-            terms = <const kb_term **>malloc((<size_t>wanted + 1) * sizeof(kb_term *))
+            wanted = <kb_similar_stem *>malloc((<size_t>size + 1) * sizeof(kb_similar_stem))
             hits = <kb_hit *>malloc((<size_t>most + 1) * sizeof(kb_hit))
-            if terms == NULL or hits == NULL:
+            if wanted == NULL or hits == NULL:
                 raise MemoryError()
-            for i in range(wanted):
+            for i in range(size):
                 term = held[i]
-                terms[i] = &term.term
+                wanted[i].term = &term.term
+                wanted[i].bitmaps = term.addresses
             with nogil:
-                status = kb_similar(&self._searcher, terms, wanted, least, most, &scratch.scratch, hits, &count, &error)
+                status = kb_similar(&self._searcher, wanted, size, least, most, &scratch.scratch, hits, &count, &error)
             if status != KB_OK:
                 raise self._failed(status, &error)
             return [(hits[i].segment, hits[i].entry, hits[i].score) for i in range(count)]
         finally:
             self._scratches.append(scratch)
-            free(terms)
+            free(wanted)
             free(hits)
+
+    cdef _Term _term_with_bitmaps(self, str stem):
+        """The stem, with bitmaps of the segments where it is frequent."""
+        cdef _Term term = self._term(stem)
+        cdef const uint8_t **addresses
+        cdef kb_stem *found
+        cdef kb_view *view
+        cdef uint8_t *bits
+        cdef uint32_t i
+        cdef kb_error error
+        cdef kb_status status
+        if term.bitmaps is not None:
+            return term
+        bitmaps = []
+        for i in range(self._count):
+            found = &term.term.stems[i]
+            view = &self._views[i]
+            if not kb_similar_wants_bitmap(view, found):
+                bitmaps.append(None)
+                continue
+            bitmap = bytes((view.segment.entries + 7) >> 3)
+            bits = <uint8_t *>PyBytes_AS_STRING(bitmap)
+            error.segment = i
+            with nogil:
+                status = kb_similar_bitmap(view, found, bits, &error)
+            if status != KB_OK:
+                raise self._failed(status, &error)
+            bitmaps.append(bitmap)
+        if term.bitmaps is not None:
+            return term
+        if not any(bitmaps):
+            term.bitmaps = ()
+            return term
+        addresses = <const uint8_t **>calloc(<size_t>self._count + 1, sizeof(uint8_t *))
+        if addresses == NULL:
+            raise MemoryError()
+        for i, bitmap in enumerate(bitmaps):
+            if bitmap is not None:
+                addresses[i] = _start(bitmap)
+        term.addresses = addresses
+        term.bitmaps = tuple(bitmaps)
+        self._bitmap_bytes += sum([len(bitmap) for bitmap in bitmaps if bitmap is not None])
+        return term
 
 
 cdef list _first(list items, limit):

@@ -189,12 +189,13 @@ static void find_words(const kb_view *view, kb_status *first) {
 /* Searches with a stem, a field, a phrase of one stem twice, one of several stems, and what must not be. */
 static void run_plans(const kb_searcher *searcher, const kb_term *terms, uint32_t count, kb_status *first) {
     const kb_term *phrase[] = {&terms[0], &terms[1], &terms[0]};
-    const kb_term *unlike[] = {&terms[0], &terms[1], &terms[2], &terms[3]};
+    kb_similar_stem set[] = {{&terms[0], NULL}, {&terms[1], NULL}, {&terms[2], NULL}, {&terms[3], NULL}};
+    const kb_term *unwanted[] = {&terms[3]};
     kb_alternative ways[] = {
         {&phrase[0], 1, 1.0, terms[0].idf},
         {&phrase[0], 2, 2.0, terms[0].idf},
         {&phrase[0], 3, 0.5, terms[1].idf},
-        {&unlike[3], 1, 1.0, terms[3].idf},
+        {&unwanted[0], 1, 1.0, terms[3].idf},
     };
     kb_clause clauses[] = {
         {&ways[0], 1, KB_ALL_FIELDS, KB_SHOULD},
@@ -215,7 +216,7 @@ static void run_plans(const kb_searcher *searcher, const kb_term *terms, uint32_
         for (uint32_t entry = 0; entry < searcher->views[0].segment->entries; entry += 5)
             keep_first(first, kb_explain(searcher, &plan, 0, entry, &scratch, shares, &found, &error));
     }
-    keep_first(first, kb_similar(searcher, unlike, count, 0.2, 4, &scratch, hits, &found, &error));
+    keep_first(first, kb_similar(searcher, set, count, 0.2, 4, &scratch, hits, &found, &error));
     kb_scratch_free(&scratch);
 }
 
