@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -20,6 +20,9 @@ from kbdb.paths import DATABASE_FOLDER
 
 IGNORE_FILES = (".gitignore", ".kbdbignore")
 """Read in this order in each folder; later rules win."""
+
+EXPORT_MARKS = frozenset(("SHA256SUMS", "catalog.toml"))
+"""What a folder that ``kbdb export`` wrote holds beside its sections and documents."""
 
 
 class Reason(StrEnum):
@@ -33,6 +36,7 @@ class Reason(StrEnum):
     OUTSIDE = "link out of the folder"
     DUPLICATE = "link to what is learned already"
     SPECIAL = "neither a file nor a folder"
+    EXPORT = "kbdb export"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +122,7 @@ def _is_named_folder(path: Path) -> bool:
 
     Raises:
         SourceNotFoundError, SourceUnreadableError: there is no such thing, or no way to it.
-        InvalidArgumentError: it is part of a database, neither file nor folder, or its name is not text.
+        InvalidArgumentError: it is part of a database, an export, neither file nor folder, or its name is not text.
     """
     if DATABASE_FOLDER in path.parts:
         raise InvalidArgumentError(f"{path} is inside a database", "learn the sources, not kbdb's own files")
@@ -131,7 +135,11 @@ def _is_named_folder(path: Path) -> bool:
         raise SourceUnreadableError(f"{path}: {error}", "check its permissions") from error
     if not (stat.S_ISDIR(mode) or stat.S_ISREG(mode)):
         raise InvalidArgumentError(f"{path} is neither a file nor a folder", "pipe its content: … | kbdb learn -")
-    return stat.S_ISDIR(mode)
+    if not stat.S_ISDIR(mode):
+        return False
+    if all(os.path.isfile(path / name) for name in EXPORT_MARKS):
+        raise InvalidArgumentError(f"{path} is an export", f"kbdb import {path} takes it in")
+    return True
 
 
 def _check_name(name: str) -> None:
@@ -180,12 +188,16 @@ class _FolderWalk:
                 self._skip(path, Reason.DUPLICATE)
                 continue
             self.seen.add(real)
-            rules = (*rules, *self._rules_in(path))
             try:
                 entries = sorted(os.scandir(path), key=lambda entry: entry.name)
             except OSError as error:
                 self._fail(path, error)
                 continue
+            names = {entry.name for entry in entries}
+            if names >= EXPORT_MARKS:
+                self._skip(path, Reason.EXPORT)
+                continue
+            rules = (*rules, *self._rules_in(path, names))
             for entry in entries:
                 inside = os.path.join(real, entry.name)
                 if self._entry(entry, inside, rules):
@@ -264,8 +276,11 @@ class _FolderWalk:
                 return tuple(rules for path in reversed(above) for rules in self._rules_in(path))
         return ()
 
-    def _rules_in(self, folder: str) -> Iterator[_Rules]:
+    def _rules_in(self, folder: str, names: Container[str] = IGNORE_FILES) -> Iterator[_Rules]:
+        """The rules of a folder's ignore files; ``names`` are what it holds, where that is known."""
         for name in IGNORE_FILES:
+            if name not in names:
+                continue
             path = os.path.join(folder, name)
             try:
                 with open(path, encoding="utf-8", errors="surrogateescape", newline="\n") as file:

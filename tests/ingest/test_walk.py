@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import builtins
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import kbdb
 from kbdb.errors import InvalidArgumentError, SourceNotFoundError, SourceUnreadableError
 from kbdb.ingest.walk import Reason, Walked, walk
 
@@ -48,6 +52,23 @@ def test_a_database_is_never_entered(tmp_path: Path) -> None:
         walked = walk([path])
         assert walked.files == ()
         assert isinstance(walked.errors[0].error, InvalidArgumentError)
+
+
+def test_an_export_is_left_out_and_refused_by_name(tmp_path: Path) -> None:
+    make(tmp_path, "a.md", "catalog.toml", "docs/SHA256SUMS")
+    with kbdb.init(tmp_path) as base:
+        base.learn(tmp_path / "a.md")
+        base.export(tmp_path / "docs" / "backup")
+    (tmp_path / "again").symlink_to(tmp_path / "docs" / "backup")
+    walked = walk([tmp_path])
+    assert names(walked, tmp_path) == ["a.md", "catalog.toml"]
+    assert reasons(walked, tmp_path)["docs/backup"] == Reason.EXPORT
+    walked = walk([tmp_path / "docs" / "backup"])
+    assert walked.files == ()
+    (failed,) = walked.errors
+    assert isinstance(failed.error, InvalidArgumentError)
+    assert "is an export" in failed.error.message
+    assert "kbdb import" in failed.error.hint
 
 
 def test_named_files_are_taken_whatever_they_are(tmp_path: Path) -> None:
@@ -126,15 +147,37 @@ def test_what_cannot_be_looked_at_is_reported(tmp_path: Path) -> None:
     assert isinstance(walk([Path("nul\0")]).errors[0].error, SourceUnreadableError)
     (tmp_path / "loop.md").symlink_to(tmp_path / "loop.md")
     assert "loop.md" in walk([tmp_path]).errors[0].error.message
+
+
+@pytest.mark.parametrize("mode", [0o000, 0o400])
+def test_a_locked_folder_is_reported_once(tmp_path: Path, mode: int) -> None:
     if os.geteuid() == 0:
         pytest.skip("root may read every folder")
-    (tmp_path / "locked").chmod(0)
+    make(tmp_path, "a.md", "locked/b.png")
+    (tmp_path / "locked").chmod(mode)
     try:
         walked = walk([tmp_path])
     finally:
         (tmp_path / "locked").chmod(0o700)
-    assert any("locked" in failed.error.message for failed in walked.errors)
+    assert [failed.path.name for failed in walked.errors] == (["locked"] if mode == 0 else [])
     assert names(walked, tmp_path) == ["a.md"]
+
+
+def test_a_folder_that_refuses_is_reported_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make(tmp_path, "a.md", "locked/b.md")
+    real = {"scandir": os.scandir, "open": builtins.open}
+
+    def refusing(name: str) -> Callable[..., object]:
+        def call(path: Any, *more: Any, **options: Any) -> object:
+            if "locked" in str(path):
+                raise PermissionError(13, "Permission denied", str(path))
+            return real[name](path, *more, **options)
+
+        return call
+
+    monkeypatch.setattr(os, "scandir", refusing("scandir"))
+    monkeypatch.setattr(builtins, "open", refusing("open"))
+    assert [failed.path.name for failed in walk([tmp_path]).errors] == ["locked"]
 
 
 def test_names_that_are_not_utf8_are_reported(tmp_path: Path) -> None:
