@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
+
+from kbdb.errors import UsageError
 
 SectionType = Literal["default", "skill", "agent"]
 Mode = Literal["lexical", "vector", "hybrid"]
@@ -32,6 +35,19 @@ def kbid_or_docid(target: str) -> tuple[str | None, str | None]:
 
     target = target.strip()
     return (target.lower(), None) if is_kbid(target.lower()) else (None, target)
+
+
+def path_of(written: str) -> Path:
+    """A path as it was written; ``Path`` alone would take an empty one for the current folder.
+
+    Whether it can be read is for the command to find out: of many, a bad one fails alone.
+
+    Raises:
+        UsageError: it is empty.
+    """
+    if not written:
+        raise UsageError("a path is empty", "name a file or folder; . is the current folder")
+    return Path(written)
 
 
 def comma_list(value: str | None) -> tuple[str, ...]:

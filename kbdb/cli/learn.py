@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kbdb.cli.arguments import SectionType, Target, comma_list, kbid_or_docid
+from kbdb.cli.arguments import SectionType, Target, comma_list, kbid_or_docid, path_of
 from kbdb.cli.exits import Exit
 from kbdb.cli.progress import ProgressBar
 from kbdb.cli.render.learn import draw_learned, draw_restored, draw_unlearned
@@ -18,13 +17,13 @@ from kbdb.errors import UsageError
 if TYPE_CHECKING:
     from kbdb.model import AddSectionResult
 
-STDIN = Path("-")
+STDIN = "-"
 
 
 def learn(
     context: typer.Context,
     paths: Annotated[
-        list[Path],
+        list[str],
         typer.Argument(metavar="PATH...", help="Files and folders; - reads standard input.", show_default=False),
     ],
     title: Annotated[str | None, typer.Option("--title", metavar="TEXT", help="Title of the document.")] = None,
@@ -62,10 +61,11 @@ def learn(
     Learning a file again stores what changed and retires what is gone; an unchanged file costs nothing.
     """
     session = Session.of(context, db, as_json_)
+    named = [path_of(path) for path in paths]
     content = _standard_input(paths)
     with session.open() as kb, ProgressBar(sys.stderr) as progress:
         result = kb.learn(
-            None if content is not None else paths,
+            None if content is not None else named,
             content=content,
             title=title,
             type=type_,
@@ -107,7 +107,7 @@ def restore(context: typer.Context, target: Target, db: Db = None, as_json_: Jso
     return Exit.DONE
 
 
-def _standard_input(paths: list[Path]) -> bytes | None:
+def _standard_input(paths: list[str]) -> bytes | None:
     """What standard input holds when the one path is ``-``, else None."""
     if STDIN not in paths:
         return None

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from kbdb.cli.arguments import path_of
 from kbdb.cli.exits import Exit
 from kbdb.cli.render.admin import draw_exported, draw_imported
 from kbdb.cli.session import Db, Json, Session
@@ -14,7 +14,7 @@ from kbdb.cli.session import Db, Json, Session
 
 def export(
     context: typer.Context,
-    path: Annotated[Path, typer.Argument(metavar="[PATH]", help="Folder to write.")] = Path("kbdb-export"),
+    path: Annotated[str, typer.Argument(metavar="[PATH]", help="Folder to write.")] = "kbdb-export",
     db: Db = None,
     as_json_: Json = False,
 ) -> int:
@@ -23,14 +23,15 @@ def export(
     A list of hashes goes with them; indexes do not.
     """
     session = Session.of(context, db, as_json_)
+    folder = path_of(path)
     with session.open() as kb:
-        session.answer(kb.export(path), draw_exported)
+        session.answer(kb.export(folder), draw_exported)
     return Exit.DONE
 
 
 def import_(
     context: typer.Context,
-    path: Annotated[Path, typer.Argument(metavar="PATH", help="Folder that export wrote.", show_default=False)],
+    path: Annotated[str, typer.Argument(metavar="PATH", help="Folder that export wrote.", show_default=False)],
     db: Db = None,
     as_json_: Json = False,
 ) -> int:
@@ -39,6 +40,7 @@ def import_(
     All hashes are verified before anything is written.
     """
     session = Session.of(context, db, as_json_)
+    folder = path_of(path)
     with session.open() as kb:
-        session.answer(kb.import_(path), draw_imported)
+        session.answer(kb.import_(folder), draw_imported)
     return Exit.DONE

@@ -90,6 +90,23 @@ def test_a_missing_path_fails_like_a_bad_file(kb: Any) -> None:
     assert ran.json["documents"][0]["error"]["code"] == "SOURCE_NOT_FOUND"
 
 
+def test_a_file_that_may_not_be_read_fails_alone(kb: Any, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = Path.read_bytes
+
+    def read_bytes(path: Path) -> bytes:
+        if path.name == "locked.md":
+            raise PermissionError(13, "Permission denied", str(path))
+        return real(path)
+
+    (folder / "a.md").write_text("Apples.")
+    (folder / "locked.md").write_text("Pears.")
+    monkeypatch.setattr(Path, "read_bytes", read_bytes)
+    monkeypatch.setattr(os, "access", lambda path, *_, **__: Path(path).name != "locked.md")
+    ran = kb("learn", "a.md", "locked.md", "--json")
+    assert ran.code == 4
+    assert {d["source"]: d["status"] for d in ran.json["documents"]} == {"a.md": "added", "locked.md": "failed"}
+
+
 def test_an_empty_folder_is_nothing_to_learn(kb: Any, folder: Path) -> None:
     (folder / "empty").mkdir()
     ran = kb("learn", "empty")
