@@ -46,6 +46,7 @@ def normalise(text: str) -> str:
     return unicodedata.normalize("NFKC", text)
 
 
+@lru_cache(maxsize=1 << 16)
 def fold(token: str) -> str:
     """The surface word of a token: full case folding, then NFKC, without invisible characters, with ASCII ' and -.
 
