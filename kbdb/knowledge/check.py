@@ -14,7 +14,7 @@ from time import perf_counter
 from kbdb.errors import CorruptError, KbdbError
 from kbdb.index import bitmaps
 from kbdb.index.segments import Slot
-from kbdb.knowledge.core import Core
+from kbdb.knowledge.core import RESTORE_EVENTS, Core
 from kbdb.knowledge.entries import entry_of, places_of, stored_of
 from kbdb.model import CheckFault, CheckResult, Event, Manifest, Section
 from kbdb.plan import Entry
@@ -51,6 +51,8 @@ def check(core: Core) -> CheckResult:
     _check_manifests(core, docids, set(kbids), findings)
     _check_events(core, findings)
     _check_index(core, set(kbids), findings)
+    if core.lost_events:
+        findings.error("EVENTS_MISSING", core.store.layout.events, "", core.lost_events, RESTORE_EVENTS)
     return CheckResult(
         ok=not findings.errors,
         errors=tuple(findings.errors),

@@ -34,6 +34,8 @@ from kbdb.store.times import instant, instant_after
 JOURNAL_LIMIT = 32 << 20
 """Bytes of journal past which a commit checkpoints, so that opening after a crash stays quick."""
 
+RESTORE_EVENTS = "restore the events files from a copy, or accept the loss with: kbdb rebuild"
+
 
 class Core:
     """An open database.
@@ -52,7 +54,8 @@ class Core:
         search, language = self.config.search, self.config.analysis.language
         self.params = search.params()
         self.stem: Stem = stemmer(language)
-        self.indexer = Indexer(store, self.engine, describe(self.engine, language, self.params), self.stem)
+        built_with = describe(self.engine, language, self.params)
+        self.indexer = Indexer(store, self.engine, built_with, self.stem, lambda: len(self.events))
         self.stop_words = stop_words(language)
         self.synonyms = load_synonyms(store.layout.synonyms, self.stem)
         self._events: dict[str, Event] | None = None
@@ -89,7 +92,17 @@ class Core:
         """What happened on its own and the user should know, such as an index made anew."""
         delayed = self.store.delayed
         waiting = (f"stored, but not all files are written yet: {delayed.message}",) if delayed else ()
-        return (*self.indexer.notices, *waiting)
+        lost = (f"{self.lost_events}; {RESTORE_EVENTS}",) if self.lost_events else ()
+        return (*lost, *self.indexer.notices, *waiting)
+
+    @property
+    def lost_events(self) -> str:
+        """That events which were known are in no file any more, and what that means; ``""`` where all are there."""
+        count = self.indexer.lost_events
+        if not count:
+            return ""
+        were = "1 event that was known is" if count == 1 else f"{count:,} events that were known are"
+        return f"{were} in no events file any more: what was forgotten or corrected may be back"
 
     def close(self) -> None:
         """Brings what is only in memory or in the journal to its place, and gives the database up.
@@ -212,8 +225,12 @@ class Core:
         self.indexer.abandon("a change was interrupted")
 
     def rebuild(self) -> int:
-        """Makes the index anew from the truth files alone; returns how many sections it holds."""
+        """Makes the index anew from the truth files alone; returns how many sections it holds.
+
+        Events that were lost count no more afterwards.
+        """
         sections = self.indexer.rebuild()
+        self.indexer.lost_events = 0
         self.checkpoint()
         return sections
 

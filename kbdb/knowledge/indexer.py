@@ -41,18 +41,24 @@ class Indexer:
         meta: what is on disk, or None where nothing is.
         left_out: kbids of stored sections that could not be read, and so are not in the index.
         was_stale: whether what was on disk could not be used, and what was made instead is not written yet.
+        lost_events: how many events were known when the index was written and are in no file now; None before the
+            index is loaded, and where the events cannot be read.
     """
 
-    def __init__(self, store: Store, engine: EngineModule, built_with: str, stem: Stem) -> None:
+    def __init__(
+        self, store: Store, engine: EngineModule, built_with: str, stem: Stem, count_events: Callable[[], int]
+    ) -> None:
         self.store = store
         self.engine = engine
         self.built_with = built_with
         self.fingerprint = fingerprint(built_with)
         self.stem = stem
+        self.count_events = count_events
         self.notices: list[str] = []
         self.meta: IndexMeta | None = None
         self.left_out: set[str] = set()
         self.was_stale = False
+        self.lost_events: int | None = None
         self._segments: SegmentList | None = None
         self._left_behind = ""
 
@@ -168,6 +174,8 @@ class Indexer:
             folders=_folders(segments),
             documents_changed=index_files.documents_changed(layout),
             left_out=tuple(sorted(self.left_out)),
+            # Lost ones go on to count, else the next commit would make the loss good.
+            events=self.count_events() + (self.lost_events or 0),
         )
         index_files.write_meta(layout, self.meta)
         self._segments, self.was_stale = segments, False
@@ -177,6 +185,9 @@ class Indexer:
         layout, recovered = self.store.layout, self.store.recovered
         meta = index_files.read_meta(layout)
         first = self.store.generation - len(recovered)
+        if meta is not None and self.lost_events is None and meta.generation <= self.store.generation:
+            missed = recovered[max(0, meta.generation - first) :]
+            self.lost_events = self._count_lost(meta.events + sum(len(change.events) for change in missed))
         if reason := self._unfit(meta, first):
             self._remake(reason)
             return
@@ -194,6 +205,13 @@ class Indexer:
         missed = recovered[meta.generation - first if meta else 0 :]
         if missed:
             self.absorb(missed, self.listings(missed))
+
+    def _count_lost(self, known: int) -> int | None:
+        try:
+            return max(0, known - self.count_events())
+        except CorruptError:
+            # Damage is not loss, and nothing is believed before it is mended.
+            return None
 
     def _unfit(self, meta: IndexMeta | None, first: int) -> str:
         """Why the commits after ``first`` cannot bring the index on disk up to the truth, or ``""``."""

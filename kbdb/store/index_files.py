@@ -42,6 +42,7 @@ class IndexMeta:
         documents_changed: ``documents_changed`` when it was written: something else changed the manifests since then
             where it differs.
         left_out: kbids of stored sections that could not be read, and so are not in the index.
+        events: how many events were known: files that hold fewer have lost some.
     """
 
     generation: int
@@ -50,6 +51,7 @@ class IndexMeta:
     folders: tuple[int, ...]
     documents_changed: int
     left_out: tuple[str, ...] = ()
+    events: int = 0
 
 
 def read_meta(layout: Layout) -> IndexMeta | None:
@@ -109,6 +111,7 @@ def write_meta(layout: Layout, meta: IndexMeta) -> None:
         "folders": list(meta.folders),
         "documents_changed": meta.documents_changed,
         "left_out": list(meta.left_out),
+        "events": meta.events,
     }
     files.make_folder(layout.indexes)
     files.write_atomic(layout.index_meta, dumps(value), sync=True, point="meta")
@@ -136,15 +139,15 @@ def _decode(value: dict[str, object]) -> IndexMeta:
         raise TypeError("format must be an integer")
     if form != FORMAT:
         return IndexMeta(0, NOBODYS, f"format {form}", (), 0)
-    generation, changed = value["generation"], value["documents_changed"]
+    generation, changed, events = value["generation"], value["documents_changed"], value["events"]
     folders, left_out = value["folders"], value["left_out"]
-    if not isinstance(generation, int) or not isinstance(changed, int):
-        raise TypeError("generation and documents_changed must be integers")
+    if not isinstance(generation, int) or not isinstance(changed, int) or not isinstance(events, int):
+        raise TypeError("generation, documents_changed and events must be integers")
     if not isinstance(folders, list) or not isinstance(left_out, list):
         raise TypeError("folders and left_out must be lists")
     fingerprint = int(str(value["fingerprint"]), 16)
     built_with, numbers = str(value["built_with"]), tuple(int(number) for number in folders)
-    return IndexMeta(generation, fingerprint, built_with, numbers, changed, tuple(map(str, left_out)))
+    return IndexMeta(generation, fingerprint, built_with, numbers, changed, tuple(map(str, left_out)), events)
 
 
 def _folders(layout: Layout) -> list[int]:

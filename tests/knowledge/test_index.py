@@ -251,6 +251,60 @@ def test_damaged_events_let_nothing_through(kb: KnowledgeBase, home: Path) -> No
         assert not again.check().ok
 
 
+@pytest.mark.parametrize("damage", ["gone", "emptied", "cut"])
+def test_lost_events_are_told_until_they_are_back_or_the_loss_is_accepted(
+    kb: KnowledgeBase, home: Path, damage: str
+) -> None:
+    grow(kb, home)
+    kb.close()
+    (events,) = (home / ".kbdb" / "events").glob("*.jsonl")
+    whole = events.read_bytes()
+    if damage == "gone":
+        events.unlink()
+    else:
+        events.write_bytes(b"" if damage == "emptied" else whole[: whole.index(b"\n") + 1])
+    lost = "2 events" if damage == "cut" else "3 events"
+    for _ in range(2):
+        with kbdb.open(home) as again:
+            learned = again.learn(content="More.", title="More")
+            for told in (learned.warnings, again.search("pears").warnings, again.status().warnings):
+                assert [warning.startswith(lost) for warning in told] == [True]
+            (fault,) = again.check().errors
+            assert (fault.code, fault.path) == ("EVENTS_MISSING", str(again.root / "events"))
+            assert "copy" in fault.hint
+            assert "kbdb rebuild" in fault.hint
+    events.write_bytes(whole)
+    with kbdb.open(home) as again:
+        assert again.status().warnings == ()
+        assert titles(again, "pears") == []
+        assert again.check().ok
+    events.unlink()
+    with kbdb.open(home) as again:
+        again.rebuild()
+        assert again.check().ok
+        assert again.status().warnings == ()
+    with kbdb.open(home) as again:
+        assert again.status().warnings == ()
+
+
+def test_new_events_do_not_make_up_for_lost_ones(kb: KnowledgeBase, home: Path, tmp_path: Path) -> None:
+    grow(kb, home)
+    kb._core.checkpoint()
+    kb.unlearn(kbid(kb, "Apples"))
+    shutil.copytree(kb.root, tmp_path / "crashed" / ".kbdb")
+    kb.close()
+    for path in (home / ".kbdb" / "events").glob("*.jsonl"):
+        path.unlink()
+    with kbdb.open(home) as again:
+        for title in ("Fact 0", "Fact 1", "Pears", "Apples", "Pressing"):
+            again.unlearn(kbid(again, title))
+        again._core.checkpoint()
+    with kbdb.open(home) as again:
+        assert [one.code for one in again.check().errors] == ["EVENTS_MISSING"]
+    with kbdb.open(tmp_path / "crashed") as crashed:
+        assert crashed.status().warnings == ()
+
+
 def test_manifests_that_something_else_brings_are_seen(kb: KnowledgeBase, home: Path, tmp_path: Path) -> None:
     grow(kb, home)
     kb.close()

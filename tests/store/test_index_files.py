@@ -20,6 +20,7 @@ META = IndexMeta(
     folders=(2, 5),
     documents_changed=1_800_000_000_123_456_789,
     left_out=("0" * 26,),
+    events=3,
 )
 SEGMENT = SegmentFiles(b"t", b"p", b"c", b"r")
 
@@ -42,6 +43,7 @@ def test_a_meta_file_reads_back(layout: Layout) -> None:
     [
         (b"format = 1", b'format = "1"'),
         (b"generation = 7", b'generation = "7"'),
+        (b"events = 3", b'events = "3"'),
         (b"folders = [2, 5]", b"folders = 2"),
         (b"fingerprint", b"fingerprints"),
         (b"fedcba", b"gedcba"),
