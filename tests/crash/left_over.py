@@ -31,6 +31,8 @@ def check_left_over(folder: Path, known: dict[int, View], acknowledged: int | No
         assert view_of(kb) == known[kb.generation]
         check_sound(kb)
         before = kb.generation
+    check_tidy(folder)
+    with kbdb.open(folder) as kb:
         kb.learn(content=AFTER)
     check_tidy(folder)
     with kbdb.open(folder) as kb:

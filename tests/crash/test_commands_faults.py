@@ -129,7 +129,7 @@ def test_trouble_anywhere_leaves_nothing_half_done(
             check_tidy(place)
             if name.startswith("export"):
                 assert len(read_package(place / "export").sections) == len(end.sections)
-                assert sorted(path.name for path in place.glob("export*")) == ["export"]
+                assert sorted(path.name for path in place.glob("*export*")) == ["export"]
         except BaseException as error:
             error.add_note(f"{trouble} at {passage}")
             raise
@@ -142,7 +142,7 @@ def test_a_failed_export_leaves_nothing_behind(tmp_path: Path) -> None:
         learn_content(Life(kb, tmp_path))
         with faults.hooked(Troubled("full", "write:export:3")), pytest.raises(StorageError):
             kb.export(tmp_path / "export")
-    assert not list(tmp_path.glob("export*"))
+    assert not list(tmp_path.glob("*export*"))
 
 
 def test_an_interruption_between_commit_and_index_is_made_good(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,6 +170,20 @@ def test_after_an_interruption_the_same_database_shows_what_was_committed(
         assert [hit.title for hit in kb.search("moon").hits] == ["Said"]
         check_sound(kb)
     check_tidy(tmp_path)
+
+
+@pytest.mark.xfail(
+    reason="recovery writes the manifests again, and the index takes that for a change by others"
+)
+def test_after_a_checkpoint_that_failed_at_its_end_the_index_on_disk_is_used(tmp_path: Path) -> None:
+    kb = open_or_make(tmp_path)
+    learn_content(Life(kb, tmp_path))
+    with faults.hooked(lambda point: "eio" if point == "write:journal" else None):
+        kb.close()
+    for _ in range(2):
+        with open_or_make(tmp_path) as kb:
+            assert [hit.title for hit in kb.search("moon").hits] == ["Said"]
+            assert kb.status().warnings == ()
 
 
 def _interrupt(*_: object) -> None:

@@ -76,4 +76,4 @@ def check_export(folder: Path, acknowledged: bool) -> None:
         assert len(found.sections) == sections or not acknowledged
         kb.export(place)
     assert len(read_package(place).sections) == sections
-    assert sorted(path.name for path in folder.glob("export*")) == ["export"]
+    assert sorted(path.name for path in folder.glob("*export*")) == ["export"]
