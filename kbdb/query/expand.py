@@ -26,7 +26,10 @@ NEAR_LIMIT = 3
 """At most so many are searched; each further one is less likely meant."""
 
 COMPLETION_LIMIT = 64
-"""A prefix, or a single CJK character, stands for so many words at most, the most frequent ones."""
+"""A prefix stands for so many words at most, the most frequent ones."""
+
+CHARACTER_LIMIT = 4096
+"""A single CJK character stands for so many pairs at most: for all of them in stores of real texts."""
 
 _NEAR_CANDIDATES = 16
 
@@ -93,13 +96,13 @@ class Expansion:
         origin: how it was found.
         alternatives: at least one; all of one weight.
         found: for each alternative, the words it searches, as text.
-        capped: whether there were more than the limit.
+        limit: the most words that were looked at, when there were more; else 0.
     """
 
     origin: Origin
     alternatives: tuple[Alternative, ...]
     found: tuple[str, ...]
-    capped: bool = False
+    limit: int = 0
 
 
 def find_synonyms(text: str, lexicon: Lexicon) -> Expansion | None:
@@ -150,20 +153,20 @@ def _is_word(text: str) -> bool:
 
 def complete_prefix(prefix: str, lexicon: Lexicon) -> Expansion | None:
     """The words that begin with a folded prefix."""
-    return _completions(lexicon.searcher.words_with_prefix(prefix, COMPLETION_LIMIT + 1), lexicon)
+    return _completions(lexicon.searcher.words_with_prefix(prefix, COMPLETION_LIMIT + 1), COMPLETION_LIMIT, lexicon)
 
 
 def complete_character(character: str, lexicon: Lexicon) -> Expansion | None:
     """The pairs of characters that hold this one of a script without spaces, and itself."""
-    return _completions(lexicon.searcher.words_containing(character, COMPLETION_LIMIT + 1), lexicon)
+    return _completions(lexicon.searcher.words_containing(character, CHARACTER_LIMIT + 1), CHARACTER_LIMIT, lexicon)
 
 
-def _completions(words: list[tuple[str, int]], lexicon: Lexicon) -> Expansion | None:
+def _completions(words: list[tuple[str, int]], limit: int, lexicon: Lexicon) -> Expansion | None:
     if not words:
         return None
-    found = _by_stem((word for word, _ in words[:COMPLETION_LIMIT]), lexicon)
+    found = _by_stem((word for word, _ in words[:limit]), lexicon)
     alternatives = tuple(Alternative((stem,)) for stem in found)
-    return Expansion("direct", alternatives, tuple(found.values()), capped=len(words) > COMPLETION_LIMIT)
+    return Expansion("direct", alternatives, tuple(found.values()), limit if len(words) > limit else 0)
 
 
 def _by_stem(words: Iterable[str], lexicon: Lexicon) -> dict[str, str]:

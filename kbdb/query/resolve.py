@@ -13,7 +13,6 @@ from typing import Literal
 
 from kbdb.plan import MAX_CLAUSES, Alternative, Clause, Plan
 from kbdb.query.expand import (
-    COMPLETION_LIMIT,
     Expansion,
     Lexicon,
     Origin,
@@ -102,7 +101,7 @@ class Resolved:
     @property
     def has_choices(self) -> bool:
         """Whether ``matched_terms`` needs a hit's shares to tell which alternative matched."""
-        return any(len(note.found) > 1 for note in self.notes)
+        return any(len(note.found) > 1 and not note.part for note in self.notes)
 
 
 def resolve(
@@ -307,8 +306,8 @@ class _Planner:
             # No word holds a "*", so this clause matches nothing and yet keeps the plan from matching everything.
             self._count(text, self._direct(text, (f"{text.rstrip('*')}*",), kind, field, text), kind=kind)
             return
-        if expansion.capped:
-            self._warn(f"'{text}' stands for more than {COMPLETION_LIMIT} words; the most frequent were searched")
+        if expansion.limit:
+            self._warn(f"'{text}' stands for more than {expansion.limit:,} words; the most frequent were searched")
         df = max(self._lexicon.df(stem) for one in expansion.alternatives for stem in one.stems)
         idf = self._idf(df)
         note = ClauseNote("direct", idf, idf, expansion.found, part)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from query_store import Store, make_store
 
 from kbdb.plan import MAX_CLAUSES, Plan
+from kbdb.query import expand
 from kbdb.query.expand import COMPLETION_LIMIT, NEAR_WEIGHTS, SYNONYM_WEIGHT
 from kbdb.query.resolve import Filters
 from kbdb.query.synonyms import NO_SYNONYMS
@@ -60,6 +61,21 @@ def test_one_cjk_character_finds_the_pairs_that_hold_it(store: Store) -> None:
     assert store.titles("据") == ["数据库索引"]
     assert store.titles("-据") == [title for title in store.titles("-zzzz") if title != "数据库索引"]
     assert store.titles("据库 -食") == ["数据库索引"]
+
+
+def test_a_frequent_cjk_character_misses_no_section() -> None:
+    store = make_store([(f"{number}", f"数{chr(0x4E00 + number)}") for number in range(300)])
+    assert len(store.resolve("数").plan.clauses[0].alternatives) == 300
+    assert store.searcher.search(store.resolve("数").plan, 1).total == 300
+    assert store.resolve("数").warnings == ()
+    assert not store.resolve("数").has_choices
+
+
+def test_a_cjk_character_of_too_many_pairs_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(expand, "CHARACTER_LIMIT", 2)
+    store = make_store([("a", "数一。数二。数三")])
+    (warning,) = store.resolve("数").warnings
+    assert warning == "'数' stands for more than 2 words; the most frequent were searched"
 
 
 def test_a_character_among_others_stands_for_itself(store: Store) -> None:
@@ -161,7 +177,7 @@ def test_a_prefix_of_many_words_is_capped() -> None:
     store = make_store([("many", " ".join(f"pre{chr(97 + n // 26)}{chr(97 + n % 26)}x" for n in range(100)))])
     resolved = store.resolve("pre*")
     assert len(resolved.plan.clauses[0].alternatives) == COMPLETION_LIMIT
-    assert any("most frequent" in warning for warning in resolved.warnings)
+    assert resolved.warnings == ("'pre*' stands for more than 64 words; the most frequent were searched",)
 
 
 def test_an_empty_store_answers() -> None:
