@@ -126,8 +126,10 @@ def settle(
     replaces = options.replace or options.supersedes
     heirs = [section for section in spoken if may_succeed(gate, section)] if replaces else []
     if options.replace:
-        fresh = [section for section in heirs if section.kbid not in before]
-        revisions.replace_same_titles(manifest, fresh, options.docid or manifest.docid)
+        # A file's own sections stand side by side; what is stated holds against everything said before, listed or not.
+        new = heirs if stated is not None else [section for section in heirs if section.kbid not in before]
+        beside = {section.kbid for section in spoken}
+        revisions.replace_same_titles(manifest, new, beside, options.docid or manifest.docid)
     if options.supersedes:
         revisions.supersede_named(options.supersedes, heirs)
     gate.beliefs = core.beliefs_with((*events, *revisions.events))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from kbdb.errors import InvalidArgumentError
@@ -61,20 +61,32 @@ class Revisions:
         fields = {"kbids": tuple(active), "successor": new.kbid, "reason": reason, "text_keys": tuple(sorted(keys))}
         self.events.append(self.core.event("revise", self.actor, **fields))
 
-    def replace_same_titles(self, manifest: Manifest, fresh: Sequence[Section], scope: str) -> None:
+    def replace_same_titles(
+        self, manifest: Manifest, new: Sequence[Section], beside: Collection[str], scope: str
+    ) -> None:
         """Each new section supersedes the live one of its title: in the document ``scope`` first, else anywhere.
 
-        Within the document, one under the same headings comes first.
+        Within the document, one under the same headings comes first. One that stands there already has no other
+        document to look in, so that saying it twice does no more than saying it once.
+
+        Args:
+            manifest: of the document that lists the new sections.
+            new: what takes a place.
+            beside: kbids of all that is learned together, which never supersede each other.
+            scope: the docid of the document to look in first.
 
         Raises:
             InvalidArgumentError: several sections have the title and nothing says which is meant.
         """
         paths = {placement.kbid: placement.heading_path for placement in manifest.sections}
-        for section in fresh:
-            found = [(k, stored.places) for k, stored in live_with_title(self.core, section.title) if k not in paths]
+        for section in new:
+            titled = [(k, stored.places) for k, stored in live_with_title(self.core, section.title)]
+            found = [(k, places) for k, places in titled if k not in beside]
+            homes = {place.docid for k, places in titled if k == section.kbid for place in places}
+            elsewhere = [] if homes & {scope, manifest.docid} else [k for k, _ in found]
             inside = [(k, p) for k, places in found for p in places if p.docid == scope]
             same_path = [k for k, place in inside if place.heading_path == paths[section.kbid]]
-            targets = list(dict.fromkeys(same_path or [k for k, _ in inside] or [k for k, _ in found]))
+            targets = list(dict.fromkeys(same_path or [k for k, _ in inside] or elsewhere))
             if len(targets) > 1 and not same_path:
                 names = ", ".join(targets)
                 raise InvalidArgumentError(

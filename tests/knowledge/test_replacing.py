@@ -118,6 +118,34 @@ def test_going_back_to_an_older_text_works(kb: KnowledgeBase) -> None:
     assert (state(kb, blue), state(kb, red)) == ("superseded", "active")
 
 
+def test_what_a_document_lists_already_still_replaces_what_it_lists_beside(kb: KnowledgeBase) -> None:
+    seven = kb.learn(content="db7", title="H").kbids[0]
+    nine = kb.learn(content="db9", title="H").kbids[0]
+    learned = kb.learn(content="db7", title="H", replace=True)
+    assert (learned.superseded, statuses(learned)) == ((nine,), {"": "updated"})
+    assert [hit.kbid for hit in kb.search("H").hits] == [seven]
+    assert statuses(kb.learn(content="db7", title="H", replace=True)) == {"": "unchanged"}
+    assert kb.check().ok
+
+
+@pytest.mark.parametrize("last", ["db7", "db9"])
+def test_after_going_back_and_forth_the_last_replacement_stands(kb: KnowledgeBase, last: str) -> None:
+    kbids = {"db7": kb.learn(content="db7", title="H").kbids[0]}
+    kbids["db9"] = kb.learn(content="db9", title="H", replace=True).kbids[0]
+    kb.learn(content="db7", title="H")
+    kb.learn(content=last, title="H", replace=True)
+    assert [hit.kbid for hit in kb.search("H").hits] == [kbids[last]]
+
+
+def test_saying_a_replacement_twice_leaves_other_documents_alone(kb: KnowledgeBase, home: Path) -> None:
+    kb.learn(content="old", title="Port")
+    for name in "ab":
+        kb.learn([write(home / f"{name}.md", f"# Port\n\n{name}\n")])
+    kb.learn(content="new", title="Port", replace=True)
+    assert statuses(kb.learn(content="new", title="Port", replace=True)) == {"": "unchanged"}
+    assert sorted(hit.source for hit in kb.search("port").hits) == ["", "a.md", "b.md"]
+
+
 def test_text_that_says_the_same_may_take_the_place_of_its_older_self(kb: KnowledgeBase, home: Path) -> None:
     kb.learn(content="The colour: blue.", title="Colour")
     new = kb.learn(content="The colour is: Blue!", title="Colour", replace=True, docid="d").kbids
