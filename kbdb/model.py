@@ -263,7 +263,9 @@ class AddSectionResult:
 class Receipt:
     """What an unlearn did, and how to take it back.
 
-    ``others`` are live documents that still list one of the sections.
+    ``kbids``: what was forgotten, with the live sections that said the same text. ``others``: documents touched beside
+    the one meant: for a section, all live ones that list it or its text, when there are several; for a document, live
+    ones that still list one of its sections.
     """
 
     event: str

@@ -6,14 +6,17 @@ but stays out of search, and the answer says so; only the user's own statement o
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from kbdb.index.text_key import text_key, words_of
+from kbdb.index.text_key import distinct_stems_of, text_key, words_of
 from kbdb.ingest.body import body_of
+from kbdb.ingest.parse import is_text
 from kbdb.knowledge.core import Core, utc_now
 from kbdb.knowledge.entries import text_of
 from kbdb.model import Event, Section, State, Suppressed
 from kbdb.store.beliefs import Belief, Beliefs
+from kbdb.store.ids import kbid_encode
 
 CARRIED_AS = {
     State.FORGOTTEN: "forget",
@@ -79,7 +82,12 @@ class Gate:
 
 
 def section_words(core: Core, section: Section) -> list[str]:
-    """The words of a section's title and body, in order; a title that begins the body counts once."""
+    """The words of a section's title and body, in order; a title that begins the body counts once.
+
+    None of what is not text: two pictures of one name are not one picture.
+    """
+    if not is_text(section.type):
+        return []
     body = words_of(core.engine, body_of(text_of(section), section.title, section.type))
     title = words_of(core.engine, section.title)
     return body if body[: len(title)] == title else title + body
@@ -89,3 +97,18 @@ def text_keys_of(core: Core, *sections: Section) -> tuple[str, ...]:
     """The keys by which the sections' texts are recognised later; a text without words has none."""
     texts = (section_words(core, section) for section in sections)
     return tuple(sorted({text_key(core.store.catalog.salt, words) for words in texts if words}))
+
+
+def live_twins(core: Core, sections: Iterable[Section]) -> list[Section]:
+    """The live sections that say what one of these says under another kbid, by kbid; none of these among them."""
+    searcher, slots = core.snapshot().searcher, core.snapshot().slots
+    given = {section.kbid: section for section in sections}
+    found: dict[str, Section] = {}
+    for section in given.values():
+        words = section_words(core, section)
+        body = body_of(text_of(section), section.title, section.type)
+        stems = distinct_stems_of(core.engine, core.stem, section.title, body) if words else []
+        hits = searcher.similar(stems, 1.0, searcher.sections) if stems else []
+        kbids = {kbid_encode(slots[place].segment.kbid(entry)) for place, entry, _ in hits} - given.keys()
+        found.update((twin.kbid, twin) for twin in core.readable(kbids) if section_words(core, twin) == words)
+    return [found[kbid] for kbid in sorted(found)]

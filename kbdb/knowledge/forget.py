@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from time import perf_counter
 
 from kbdb.errors import DocumentNotFoundError, SectionNotFoundError
-from kbdb.knowledge.admission import text_keys_of
+from kbdb.knowledge.admission import live_twins, text_keys_of
 from kbdb.knowledge.core import Core, utc_now
 from kbdb.model import Event, Manifest, Receipt, RemoveSectionResult, RestoreResult, Section, State
 from kbdb.store.store import Change
 
 
 def unlearn_section(core: Core, kbid: str, reason: str, actor: str) -> RemoveSectionResult:
-    """Forgets one section, in whatever documents list it.
+    """Forgets one section, in whatever documents list it, and with it the live ones that say the same text.
 
     Raises:
         SectionNotFoundError: nothing of that id is stored.
@@ -21,19 +21,21 @@ def unlearn_section(core: Core, kbid: str, reason: str, actor: str) -> RemoveSec
     started = perf_counter()
     require_section(core, kbid)
     belief = core.beliefs.section(kbid, utc_now())
-    others = tuple(m.docid for m in core.indexer.manifests_listing(kbid) if core.document_is_live(m.docid))
     if belief.state is State.FORGOTTEN:
-        receipt = Receipt(belief.event, (), "", others, f"kbdb restore {kbid}")
+        receipt = Receipt(belief.event, (), "", (), f"kbdb restore {kbid}")
         return RemoveSectionResult(False, _ms(started), core.generation, receipt)
-    keys = text_keys_of(core, *core.readable([kbid]))
-    event = core.event("forget", actor, kbids=(kbid,), reason=reason, text_keys=keys)
+    said = core.readable([kbid])
+    kbids = (kbid, *(twin.kbid for twin in live_twins(core, said)))
+    listing = sorted({docid for one in kbids for docid in _live_documents(core, one)})
+    event = core.event("forget", actor, kbids=kbids, reason=reason, text_keys=text_keys_of(core, *said))
     core.commit([Change(events=(event,))])
-    receipt = Receipt(event.id, (kbid,), "", others, f"kbdb restore {kbid}")
+    others = tuple(listing) if len(listing) > 1 else ()
+    receipt = Receipt(event.id, kbids, "", others, f"kbdb restore {kbid}")
     return RemoveSectionResult(True, _ms(started), core.generation, receipt)
 
 
 def unlearn_document(core: Core, docid: str, reason: str, actor: str) -> RemoveSectionResult:
-    """Forgets a document, with the sections that no other live document lists.
+    """Forgets a document, with the sections that no other live document lists, and the live ones that say the same.
 
     Raises:
         DocumentNotFoundError: there is no such document.
@@ -46,21 +48,24 @@ def unlearn_document(core: Core, docid: str, reason: str, actor: str) -> RemoveS
         return RemoveSectionResult(False, _ms(started), core.generation, receipt)
     now, own, others = utc_now(), [], set()
     for kbid in dict.fromkeys(placement.kbid for placement in manifest.sections):
-        listing = {m.docid for m in core.indexer.manifests_listing(kbid) if core.document_is_live(m.docid)}
-        if listing - {docid}:
-            others |= listing - {docid}
+        elsewhere = _live_documents(core, kbid) - {docid}
+        if elsewhere:
+            others |= elsewhere
         elif core.beliefs.section(kbid, now).state is State.ACTIVE:
             own.append(kbid)
-    keys = text_keys_of(core, *core.readable(own))
-    event = core.event("forget", actor, docid=docid, kbids=tuple(own), reason=reason, text_keys=keys)
+    said = core.readable(own)
+    kbids = (*own, *(twin.kbid for twin in live_twins(core, said)))
+    keys = text_keys_of(core, *said)
+    event = core.event("forget", actor, docid=docid, kbids=kbids, reason=reason, text_keys=keys)
     core.commit([Change(events=(event,))])
-    receipt = Receipt(event.id, tuple(own), docid, tuple(sorted(others)), f"kbdb restore {docid}")
+    receipt = Receipt(event.id, kbids, docid, tuple(sorted(others)), f"kbdb restore {docid}")
     return RemoveSectionResult(True, _ms(started), core.generation, receipt)
 
 
 def restore_section(core: Core, kbid: str, actor: str) -> RestoreResult:
     """Takes back the last thing that was decided against a section; does nothing where it is live.
 
+    What was forgotten by the same call comes back with it, unless that call spoke of a document.
     A section that was superseded before it was forgotten is superseded again. Where only withdrawn documents list it,
     one of them becomes live with it; what was forgotten together with that document stays forgotten.
 
@@ -72,9 +77,10 @@ def restore_section(core: Core, kbid: str, actor: str) -> RestoreResult:
     docid = "" if any(map(core.document_is_live, listing)) else next(iter(listing), "")
     if not docid and not core.beliefs.revival(kbid, utc_now()):
         return RestoreResult((), "", core.generation)
-    keys = text_keys_of(core, *core.readable([kbid]))
-    core.commit([Change(events=(core.event("restore", actor, docid=docid, kbids=(kbid,), text_keys=keys),))])
-    return RestoreResult((kbid,), docid, core.generation)
+    kbids = (kbid, *_forgotten_with(core, kbid))
+    keys = text_keys_of(core, *core.readable(kbids))
+    core.commit([Change(events=(core.event("restore", actor, docid=docid, kbids=kbids, text_keys=keys),))])
+    return RestoreResult(kbids, docid, core.generation)
 
 
 def restore_document(core: Core, docid: str, actor: str) -> RestoreResult:
@@ -101,6 +107,24 @@ def revival_of(core: Core, docid: str, actor: str, sections: Sequence[Section]) 
     back = {section.kbid: section for section in sections if section.kbid in together}
     keys = text_keys_of(core, *back.values())
     return core.event("restore", actor, docid=docid, kbids=tuple(back), text_keys=keys)
+
+
+def _live_documents(core: Core, kbid: str) -> set[str]:
+    return {m.docid for m in core.indexer.manifests_listing(kbid) if core.document_is_live(m.docid)}
+
+
+def _forgotten_with(core: Core, kbid: str) -> Iterator[str]:
+    """The other sections that are forgotten by the very event that forgot a section."""
+    now = utc_now()
+    belief = core.beliefs.section(kbid, now)
+    event = core.events.get(belief.event)
+    if belief.state is not State.FORGOTTEN or event is None or event.docid:
+        return
+    for other in event.kbids:
+        known = core.beliefs.section(other, now)
+        together = known.state is State.FORGOTTEN and known.event == event.id
+        if other != kbid and together and core.store.has_section(other):
+            yield other
 
 
 def require_section(core: Core, kbid: str) -> None:

@@ -6,14 +6,14 @@ them, which ``sha256sum -c`` reads too. Import verifies all of it before it writ
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from time import perf_counter
 
 from kbdb.errors import CorruptError, HashMismatchError, InvalidArgumentError, SourceNotFoundError, StorageError
-from kbdb.knowledge.admission import Gate
+from kbdb.knowledge.admission import Gate, live_twins
 from kbdb.knowledge.core import Core
 from kbdb.model import Event, ExportResult, Manifest, Section
 from kbdb.store import files
@@ -26,6 +26,9 @@ from kbdb.store.store import Change
 SUMS = "SHA256SUMS"
 CATALOG = "catalog.toml"
 CONTENTS = frozenset((SUMS, CATALOG, "sections", "documents", "events"))
+
+WITHDRAWING = ("forget", "invalidate", "erase")
+"""Events after which nothing says the texts of the sections they name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +77,8 @@ def export(core: Core, target: Path) -> ExportResult:
 def import_(core: Core, source: Path) -> ExportResult:
     """Takes an export in, all of it or nothing: what is new is stored, what was decided there or here goes on to hold.
 
-    Of a document that both have, the one updated last stays.
+    Of a document that both have, the one updated last stays. A text forgotten or marked wrong there is held back here
+    in whatever live section says it, as long as one that said it there is stored on either side.
 
     Raises:
         SourceNotFoundError: there is no export.
@@ -92,6 +96,8 @@ def import_(core: Core, source: Path) -> ExportResult:
     loose = package.sections.keys() - skipped - listed.keys()
     events = {event.id: event for event in package.events if event.id not in core.events}
     admitted = [event for kbid in listed for event in gate.admit(package.sections[kbid])]
+    twins = live_twins(core, _withdrawn(core, package, events.values()))
+    admitted += [event for twin in twins if twin.kbid not in listed for event in gate.admit(twin)]
     fresh = [package.sections[kbid] for kbid in (*listed, *sorted(loose)) if not core.readable([kbid])]
     retired = [event for manifest in wanted for event in _retired(core, manifest)]
     if fresh or wanted or events:
@@ -130,6 +136,15 @@ def read_package(source: Path) -> Package:
             if placement.kbid not in sections:
                 raise CorruptError(f"{source}: {manifest.docid} lists section {placement.kbid}, which is not there")
     return Package(sections, tuple(manifests), tuple(events))
+
+
+def _withdrawn(core: Core, package: Package, events: Iterable[Event]) -> Iterator[Section]:
+    """The sections whose texts these events say are to go."""
+    for kbid in {kbid: None for event in events if event.kind in WITHDRAWING for kbid in event.kbids}:
+        if kbid in package.sections:
+            yield package.sections[kbid]
+        else:
+            yield from core.readable([kbid])
 
 
 def _check_name(path: Path, name: str, expected: str) -> None:

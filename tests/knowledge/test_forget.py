@@ -17,7 +17,7 @@ def test_a_section_goes_and_comes_back(kb: KnowledgeBase, home: Path) -> None:
     gone = kb.unlearn(pressing, reason="not true")
     assert (gone.removed, gone.generation) == (True, kb.generation)
     assert gone.receipt.kbids == (pressing,)
-    assert gone.receipt.others == (docid(learned),)
+    assert gone.receipt.others == ()
     assert gone.receipt.restore == f"kbdb restore {pressing}"
     assert (titles(kb, "boil"), kb.search("boil").hidden, kb.search("boil").verdict) == ([], 1, "unanswered")
     assert state(kb, pressing) == "forgotten"
@@ -83,6 +83,63 @@ def test_a_retired_document_can_be_restored(kb: KnowledgeBase, home: Path) -> No
     kb.learn([home / "docs"], prune=True)
     assert kb.restore(learned.kbids[0]).docid == docid(learned)
     assert titles(kb, "alpha") == ["A"]
+
+
+def clothes(kb: KnowledgeBase, home: Path) -> list[str]:
+    """One text in three documents, under three kbids."""
+    plain = kb.learn([write(home / "a.md", "# Secret\n\nThe code is 4711.\n")]).kbids
+    deeper = kb.learn([write(home / "b.md", "intro\n\n## Secret\n\nThe  code is **4711**\n")]).kbids[1:]
+    skill = kb.learn(content="The code is: 4711!", title="Secret", section_type="skill").kbids
+    kb.learn(content="The code is 4711, it is secret, is it?", title="Secret", docid="other")
+    return sorted([*plain, *deeper, *skill])
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_a_text_goes_in_all_its_clothes_and_comes_back_in_all(kb: KnowledgeBase, home: Path, number: int) -> None:
+    carriers = clothes(kb, home)
+    gone = kb.unlearn(carriers[number], reason="private")
+    assert sorted(gone.receipt.kbids) == carriers
+    assert gone.receipt.kbids[0] == carriers[number]
+    assert len(gone.receipt.others) == 3
+    assert [hit.docid for hit in kb.search("code 4711").hits] == ["other"]
+    assert {state(kb, one) for one in carriers} == {"forgotten"}
+    assert sorted(kb.restore(carriers[number - 1]).kbids) == carriers
+    assert kb.search("code 4711").total == 4
+    assert kb.check().ok
+
+
+def test_a_document_takes_its_texts_along_in_all_their_clothes(kb: KnowledgeBase, home: Path) -> None:
+    carriers = clothes(kb, home)
+    (plain,) = (item.docid for item in kb.list().items if item.source == "a.md")
+    gone = kb.unlearn(docid=plain)
+    assert sorted(gone.receipt.kbids) == carriers
+    assert [hit.docid for hit in kb.search("code 4711").hits] == ["other"]
+    assert sorted(kb.restore(docid=plain).kbids) == carriers
+    assert kb.search("code 4711").total == 4
+
+
+def test_what_changed_since_does_not_come_back_with_its_twin(kb: KnowledgeBase, home: Path) -> None:
+    carriers = clothes(kb, home)
+    kb.unlearn(carriers[0])
+    kb.learn(content="The code is: 4711!", title="Secret", section_type="skill")
+    (said,) = (one for one in carriers if state(kb, one) == "active")
+    kb.learn(content="There is no code.", title="Secret", section_type="skill", supersedes=[said])
+    first, second = (one for one in carriers if one != said)
+    assert kb.restore(first).kbids == (first, second)
+    assert state(kb, said) == "superseded"
+
+
+def test_pictures_of_one_name_are_not_one_text(kb: KnowledgeBase, home: Path) -> None:
+    first = kb.learn([write(home / "a" / "map.png", b"\x89PNG one")]).kbids[0]
+    kb.learn([write(home / "b" / "map.png", b"\x89PNG two")])
+    assert kb.unlearn(first).receipt.kbids == (first,)
+    assert kb.learn([write(home / "c" / "map.png", b"\x89PNG three")]).suppressed == ()
+    assert len(titles(kb, "map")) == 2
+
+
+def test_a_section_in_several_documents_names_them(kb: KnowledgeBase, home: Path) -> None:
+    docids = [docid(kb.learn([write(home / f"{name}.md", "# Licence\n\nfree\n")])) for name in "ab"]
+    assert kb.unlearn(kbid(kb, "Licence")).receipt.others == tuple(sorted(docids))
 
 
 def test_a_document_without_sections_goes_and_comes_back(kb: KnowledgeBase, home: Path) -> None:

@@ -207,6 +207,17 @@ def test_what_was_forgotten_there_is_forgotten_here_too(exported: Path, other: K
     assert titles(other, "ripen") == ["Pears"]
 
 
+def test_a_text_forgotten_there_goes_here_in_whatever_clothes(exported: Path, other: KnowledgeBase, home: Path) -> None:
+    other.learn([write(home / "mine.md", "### Pears\n\nPears *ripen* off the tree!\n\n# More pears\n\nripen\n")])
+    mine = kbid(other, "Pears")
+    other.import_(exported)
+    assert state(other, mine) == "forgotten"
+    assert titles(other, "ripen") == ["More pears"]
+    other.restore(mine)
+    assert [hit.kbid for hit in other.search("tree").hits] == [mine]
+    assert other.check().ok
+
+
 def test_of_two_versions_the_newer_one_stays(kb: KnowledgeBase, other: KnowledgeBase, tmp_path: Path) -> None:
     kb.learn(content="first", title="T", docid="d")
     kb.export(tmp_path / "old")
