@@ -6,17 +6,20 @@ them, which ``sha256sum -c`` reads too. Import verifies all of it before it writ
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from time import perf_counter
+from typing import TypeVar
 
 from kbdb.errors import CorruptError, HashMismatchError, InvalidArgumentError, SourceNotFoundError, StorageError
 from kbdb.knowledge.admission import Gate, live_twins
 from kbdb.knowledge.core import Core
 from kbdb.model import Event, ExportResult, Manifest, Section
 from kbdb.store import files
+from kbdb.store.beliefs import replay
 from kbdb.store.catalog import decode_catalog, encode_catalog
 from kbdb.store.events import decode_events, is_event_file
 from kbdb.store.manifest import decode_manifest
@@ -26,6 +29,9 @@ from kbdb.store.store import Change
 SUMS = "SHA256SUMS"
 CATALOG = "catalog.toml"
 CONTENTS = frozenset((SUMS, CATALOG, "sections", "documents", "events"))
+
+CHECK = "run: kbdb check"
+Decoded = TypeVar("Decoded")
 
 WITHDRAWING = ("forget", "invalidate", "erase")
 """Events after which nothing says the texts of the sections they name."""
@@ -48,6 +54,7 @@ def export(core: Core, target: Path) -> ExportResult:
 
     Raises:
         InvalidArgumentError: the folder exists and is not an earlier export.
+        CorruptError: a truth file is damaged or missing, so that what came out could not be imported.
     """
     started = perf_counter()
     target = target.absolute()
@@ -58,6 +65,18 @@ def export(core: Core, target: Path) -> ExportResult:
         if folder.is_symlink() or not _may_replace(folder, unfinished=folder != target):
             raise InvalidArgumentError(f"{folder} exists and is not an export", "name a folder that does not exist yet")
     files.remove_folder(making, point="export")
+    try:
+        sections, documents = _write(core, making)
+        files.replace_folder(making, target, waiting, point="export")
+    except BaseException:
+        with suppress(StorageError):
+            _give_up(making, target, waiting)
+        raise
+    return ExportResult(str(target), sections, documents, 0, (perf_counter() - started) * 1000)
+
+
+def _write(core: Core, making: Path) -> tuple[int, int]:
+    """Writes an export durably; returns how many sections and documents it holds."""
     sums = []
     sections = documents = 0
     for name, data in _truth(core):
@@ -70,8 +89,14 @@ def export(core: Core, target: Path) -> ExportResult:
     made = list(making.rglob("*"))
     folders = [making, *(path for path in made if path.is_dir())]
     files.sync_many([path for path in made if path.is_file()], folders, making, None)
-    files.replace_folder(making, target, waiting, point="export")
-    return ExportResult(str(target), sections, documents, 0, (perf_counter() - started) * 1000)
+    return sections, documents
+
+
+def _give_up(making: Path, target: Path, waiting: Path) -> None:
+    """Leaves things as they were before an export that failed."""
+    if waiting.exists() and not target.exists():
+        files.replace_folder(waiting, target, making, point="export")
+    files.remove_folder(making, point="export")
 
 
 def import_(core: Core, source: Path) -> ExportResult:
@@ -169,14 +194,41 @@ def _is_newer(core: Core, manifest: Manifest) -> bool:
 
 
 def _truth(core: Core) -> Iterator[tuple[str, bytes]]:
-    store = core.store
+    """The truth files by their names in an export, each checked as an import will check it."""
+    store, layout = core.store, core.store.layout
     yield CATALOG, encode_catalog(store.catalog)
-    for kbid in store.section_ids():
-        yield _section_name(kbid), store.section_bytes(kbid)
+    kbids = store.section_ids()
+    known, events = set(kbids), []
+    for kbid in kbids:
+        data = store.section_bytes(kbid)
+        if _sound(decode_section, data, layout.section(kbid)).kbid != kbid:
+            raise CorruptError(f"{layout.section(kbid)} holds another section than its name says", CHECK)
+        yield _section_name(kbid), data
     for docid in store.manifest_ids():
-        yield _manifest_name(docid), store.manifest_bytes(docid)
+        data, path = store.manifest_bytes(docid), layout.manifest(docid)
+        manifest = _sound(decode_manifest, data, path)
+        if manifest.docid != docid:
+            raise CorruptError(f"{path} holds another document than its name says", CHECK)
+        for placement in manifest.sections:
+            if placement.kbid not in known:
+                raise CorruptError(f"{path} lists section {placement.kbid}, which is not stored", CHECK)
+        yield _manifest_name(docid), data
     for name in store.event_files():
-        yield f"events/{name}", store.events_bytes(name)
+        data = store.events_bytes(name)
+        events += _sound(decode_events, data, layout.events / name)
+        yield f"events/{name}", data
+    try:
+        replay(events)
+    except CorruptError as error:
+        raise CorruptError(f"{layout.events}: {error.message}", CHECK) from error
+
+
+def _sound(decode: Callable[[bytes, Path], Decoded], data: bytes, path: Path) -> Decoded:
+    """What a truth file says; where it is damaged, the error says how to find all that is."""
+    try:
+        return decode(data, path)
+    except CorruptError as error:
+        raise CorruptError(error.message, CHECK) from error
 
 
 def _section_name(kbid: str) -> str:

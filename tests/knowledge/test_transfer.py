@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from hashlib import sha256
 from pathlib import Path
 
@@ -12,7 +12,14 @@ import pytest
 from knowledge_base import GUIDE, answers, docid, kbid, read_back, state, titles, write
 
 import kbdb
-from kbdb.errors import CorruptError, HashMismatchError, InvalidArgumentError, KbdbError, SourceNotFoundError
+from kbdb.errors import (
+    CorruptError,
+    HashMismatchError,
+    InvalidArgumentError,
+    KbdbError,
+    SourceNotFoundError,
+    StorageError,
+)
 from kbdb.knowledge import KnowledgeBase
 from kbdb.knowledge.transfer import read_package
 from kbdb.store import faults
@@ -251,6 +258,94 @@ def test_an_import_is_one_commit_or_none(exported: Path, other: KnowledgeBase) -
     assert (other.generation, other.status().sections) == (0, 0)
     other.import_(exported)
     assert other.generation == 1
+
+
+@pytest.mark.parametrize(
+    ("since", "point", "nth"),
+    [
+        ("", "make:folder", 2),
+        ("", "write:export", 1),
+        ("", "write:export", 5),
+        ("", "sync:many", 1),
+        ("sync:many", "rename:export", 1),
+        ("sync:many", "rename:export", 2),
+    ],
+)
+def test_a_failed_export_leaves_everything_as_it_was(
+    full: KnowledgeBase, exported: Path, tmp_path: Path, since: str, point: str, nth: int
+) -> None:
+    passed: list[str] = []
+
+    def full_disk(name: str) -> faults.Action | None:
+        if name == since:
+            passed.clear()
+        passed.append(name)
+        return "enospc" if name == point and passed.count(point) == nth and (not since or since in passed) else None
+
+    full.learn(content="more", title="More")
+    before = {path: path.read_bytes() for path in exported.rglob("*") if path.is_file()}
+    with faults.hooked(full_disk), pytest.raises(StorageError):
+        full.export(exported)
+    assert {path.name for path in tmp_path.iterdir()} == {"home", "export"}
+    assert {path: path.read_bytes() for path in exported.rglob("*") if path.is_file()} == before
+
+
+def damage_section(root: Path) -> None:
+    path = next(root.glob("sections/*/*.sec"))
+    path.write_bytes(path.read_bytes()[:-1])
+
+
+def remove_section(root: Path) -> None:
+    listed = min(root.glob("documents/press*")).read_text("utf-8").split('kbid = "')[1][:26]
+    (root / "sections" / listed[:2] / f"{listed}.sec").unlink()
+
+
+def swap_sections(root: Path) -> None:
+    first, second = list(root.glob("sections/*/*.sec"))[:2]
+    first.write_bytes(second.read_bytes())
+
+
+def damage_manifest(root: Path) -> None:
+    path = next(root.glob("documents/*.toml"))
+    path.write_bytes(path.read_bytes()[:-20])
+
+
+def swap_manifests(root: Path) -> None:
+    first, second = list(root.glob("documents/*.toml"))[:2]
+    first.write_bytes(second.read_bytes())
+
+
+def damage_events(root: Path) -> None:
+    (path,) = root.glob("events/*")
+    path.write_bytes(path.read_bytes()[:-3])
+
+
+def contradict_events(root: Path) -> None:
+    (path,) = root.glob("events/*")
+    twin = path.with_name("0123456789" + path.name[path.name.index("-") :])
+    write(twin, path.read_bytes().replace(b'"reason":"wrong"', b'"reason":"right"'))
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        damage_section,
+        remove_section,
+        swap_sections,
+        damage_manifest,
+        swap_manifests,
+        damage_events,
+        contradict_events,
+    ],
+)
+def test_what_could_not_be_imported_is_not_exported(
+    full: KnowledgeBase, tmp_path: Path, damage: Callable[[Path], None]
+) -> None:
+    damage(full.root)
+    with pytest.raises(CorruptError, match=str(full.root)) as raised:
+        full.export(tmp_path / "out")
+    assert "kbdb check" in raised.value.hint
+    assert [path.name for path in tmp_path.iterdir()] == ["home"]
 
 
 def test_only_an_earlier_export_is_replaced(full: KnowledgeBase, exported: Path, tmp_path: Path) -> None:
