@@ -28,6 +28,8 @@ from kbdb.query.words import Tokenise, Word, is_single, words_of
 
 Kind = Literal["should", "must", "must_not"]
 
+NOTHING_TO_SEARCH = "nothing in the query can be searched for"
+
 UNKNOWN_SHOWN = 8
 """A warning names so many unknown words."""
 
@@ -97,6 +99,12 @@ class Resolved:
     def asks_nothing(self) -> bool:
         """Whether there is nothing to look for: such a plan must not be executed, it would match everything."""
         return not self.plan.clauses and self.filters == Filters()
+
+    @property
+    def only_excludes(self) -> bool:
+        """Whether the query says only what a section must not have: its hits are no answer to anything."""
+        sought = any(clause.kind != "must_not" for clause in self.plan.clauses)
+        return not (sought or self.filters.all_of or self.filters.any_of)
 
     @property
     def has_choices(self) -> bool:
@@ -215,6 +223,8 @@ class _Planner:
             QueryWord(text, places.get(whole), tuple(places[part] for part in parts if part in places))
             for (whole, parts), text in self._words.items()
         ]
+        if not kept and filters == Filters():
+            self._warn(NOTHING_TO_SEARCH)
         return Resolved(
             Plan(tuple(_repeated(self._drafts[number][0], self._times[number]) for number in kept)),
             tuple(self._drafts[number][1] for number in kept),
@@ -328,7 +338,7 @@ class _Planner:
         else:
             stems = self._lexicon.phrase(words)
             if not self._lexicon.knows(stems):
-                self._warn(f"'{term.text}': no section has all of its words")
+                self._warn(f"'{term.text}': no live section has all of its words")
             text = _text_of(words)
             self._count(text, self._direct(term.text, stems, "must", field, text))
 
@@ -407,16 +417,16 @@ def _repeated(clause: Clause, times: int) -> Clause:
 def _expansion_note(text: str, expansion: Expansion) -> str:
     searched = ", ".join(f"'{found}'" for found in expansion.found)
     how = "synonym" if expansion.origin == "synonym" else "near spelling"
-    return f"'{text}': no section has it; searched {searched} ({how}{'s' if len(expansion.found) > 1 else ''})"
+    return f"'{text}': no live section has it; searched {searched} ({how}{'s' if len(expansion.found) > 1 else ''})"
 
 
 def _unknown_note(words: list[str]) -> list[str]:
     if not words:
         return []
     if len(words) == 1:
-        return [f"'{words[0]}': no section has it"]
+        return [f"'{words[0]}': no live section has it"]
     more = f" and {len(words) - UNKNOWN_SHOWN} more" if len(words) > UNKNOWN_SHOWN else ""
-    return [", ".join(f"'{word}'" for word in words[:UNKNOWN_SHOWN]) + f"{more}: no section has them"]
+    return [", ".join(f"'{word}'" for word in words[:UNKNOWN_SHOWN]) + f"{more}: no live section has them"]
 
 
 def _text_of(words: list[Word]) -> str:

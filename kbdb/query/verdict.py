@@ -24,13 +24,14 @@ def match_of(resolved: Resolved, best: EngineHit | None) -> Match:
     """How the best hit fits the query's words.
 
     ``all``: every word itself. ``most``: at least half of them, where half of an identifier's parts or of a run's pairs
-    will do. ``any``: fewer. ``synonym``, ``near``: none itself, only what stands for one. ``none``: no hit.
+    will do. ``any``: fewer. ``synonym``, ``near``: none itself, only what stands for one. ``none``: no hit, or nothing
+    asked but what a hit must not have.
 
     Args:
         resolved: the query.
         best: the first hit of all, whatever page is shown; None when there is none.
     """
-    if best is None:
+    if best is None or resolved.only_excludes:
         return "none"
     if not resolved.words:
         return "all"
@@ -48,7 +49,7 @@ def match_of(resolved: Resolved, best: EngineHit | None) -> Match:
 
 
 def verdict_of(resolved: Resolved, best: EngineHit | None) -> Verdict:
-    """Whether the best hit answers: covers at least half of the query's idf.
+    """Whether the best hit answers: covers at least half of the query's idf. A query that only excludes asks nothing.
 
     A word that the store does not know weighs its idf at df 0; a synonym or near spelling covers it by its weight.
 
@@ -56,7 +57,7 @@ def verdict_of(resolved: Resolved, best: EngineHit | None) -> Verdict:
         resolved: the query.
         best: as for ``match_of``.
     """
-    if best is None:
+    if best is None or resolved.only_excludes:
         return "unanswered"
     asked = 0.0
     covered = 0.0

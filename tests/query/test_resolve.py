@@ -10,7 +10,7 @@ from query_store import Store, make_store
 from kbdb.plan import MAX_CLAUSES, Plan
 from kbdb.query import expand
 from kbdb.query.expand import COMPLETION_LIMIT, NEAR_WEIGHTS, SYNONYM_WEIGHT
-from kbdb.query.resolve import Filters
+from kbdb.query.resolve import NOTHING_TO_SEARCH, Filters
 from kbdb.query.synonyms import NO_SYNONYMS
 
 
@@ -86,7 +86,7 @@ def test_unknown_words_are_tried_as_synonyms(store: Store) -> None:
     resolved = store.resolve("k8s")
     assert shape(resolved.plan) == [("should", ["kubernet"])]
     assert resolved.plan.clauses[0].alternatives[0].weight == SYNONYM_WEIGHT
-    assert resolved.warnings == ("'k8s': no section has it; searched 'kubernetes' (synonym)",)
+    assert resolved.warnings == ("'k8s': no live section has it; searched 'kubernetes' (synonym)",)
 
 
 def test_synonyms_of_several_words_are_phrases() -> None:
@@ -105,7 +105,7 @@ def test_unknown_words_without_synonyms_are_tried_as_near_spellings(store: Store
     resolved = store.resolve("kuberxetes")
     assert shape(resolved.plan) == [("should", ["kubernet"])]
     assert resolved.plan.clauses[0].alternatives[0].weight == NEAR_WEIGHTS[1]
-    assert resolved.warnings == ("'kuberxetes': no section has it; searched 'kubernetes' (near spelling)",)
+    assert resolved.warnings == ("'kuberxetes': no live section has it; searched 'kubernetes' (near spelling)",)
 
 
 @pytest.mark.parametrize("query", ["tke", "fle", "quxue1", "tokex_x", "据据据", "xoken"])
@@ -127,9 +127,9 @@ def test_a_word_said_twice_weighs_twice(store: Store) -> None:
 
 def test_an_unknown_word_says_so_and_finds_nothing(store: Store) -> None:
     assert store.titles("zzzz") == []
-    assert store.resolve("zzzz").warnings == ("'zzzz': no section has it",)
-    assert store.resolve("zz*").warnings == ("'zz*': no section has it",)
-    assert store.resolve("zz_zz yyyy").warnings == ("'zz_zz', 'yyyy': no section has them",)
+    assert store.resolve("zzzz").warnings == ("'zzzz': no live section has it",)
+    assert store.resolve("zz*").warnings == ("'zz*': no live section has it",)
+    assert store.resolve("zz_zz yyyy").warnings == ("'zz_zz', 'yyyy': no live section has them",)
     assert store.resolve(" ".join(f"zzz{letter}" for letter in "abcdefghijk")).warnings[0].count("'zzz") == 8
     assert store.titles("zz*") == []
     assert store.titles("zz_zz") == []
@@ -146,10 +146,12 @@ def test_an_expansion_does_not_repeat_a_word_of_the_query(store: Store) -> None:
 
 
 def test_words_and_phrases_that_analysis_leaves_nothing_of_ask_nothing(store: Store) -> None:
-    for query in ("", "?!", '"..."', "-", "*"):
+    for query in ("", "?!", '"..."', "-", "*", "\U0001f389"):
         assert store.resolve(query).asks_nothing
+        assert store.resolve(query).warnings == (NOTHING_TO_SEARCH,)
     assert not store.resolve("tag:x").asks_nothing
     assert not store.resolve("-token").asks_nothing
+    assert store.resolve("-token").warnings == ()
 
 
 def test_filters_become_keys(store: Store) -> None:

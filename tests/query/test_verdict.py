@@ -28,7 +28,10 @@ from query_store import Store, make_store
         ("据", "all"),
         ("conf*", "all"),
         ('"rate limit"', "all"),
-        ("-token", "all"),
+        ("-token", "none"),
+        ("-token tag:x", "all"),
+        ("-token -tag:x", "none"),
+        ("-token kubernetes", "all"),
         ('"token authentication"', "none"),
     ],
 )
@@ -50,7 +53,8 @@ def test_an_identifier_written_another_way_still_matches_all(store: Store) -> No
         ("token authentication zzzz", "answered"),
         ("k8s", "answered"),
         ("kubernetxx", "weak"),
-        ("-token", "answered"),
+        ("-token", "unanswered"),
+        ("-token kubernetes", "answered"),
     ],
 )
 def test_verdict(store: Store, query: str, verdict: str) -> None:
