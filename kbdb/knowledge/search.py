@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 
 from kbdb.checks import utf8
 from kbdb.errors import EmbeddingProviderNotConfiguredError, InvalidArgumentError, KbdbError
+from kbdb.index import bitmaps
 from kbdb.index.snapshot import Snapshot
 from kbdb.index.text_key import words_of
 from kbdb.ingest.body import body_of
@@ -83,17 +84,21 @@ def search(core: Core, query: str, options: SearchOptions) -> PagedSearchResult:
         limit=options.limit,
         engine_ms=engine_ms,
         elapsed_ms=(perf_counter() - started) * 1000,
-        warnings=(*resolved.warnings, *core.notices),
+        warnings=(*resolved.warnings, *_unheld(snapshot, groups), *core.notices),
         unreadable=tuple(unreadable),
         hits=tuple(hits),
     )
 
 
 def rank(core: Core, query: str, limit: int) -> list[tuple[str, float]]:
-    """The bare engine call: kbids and scores of the best hits, without filters, snippets or files."""
+    """The bare engine call: kbids and scores of the best hits, without snippets or files."""
     snapshot = core.snapshot()
     resolved = resolve_query(core, snapshot, query)
-    return snapshot.searcher.rank(resolved.plan, limit) if resolved.plan.clauses else []
+    allowed = snapshot.allowed(_asked(core, resolved), _excluded(core, resolved))
+    if resolved.plan.clauses and allowed is None:
+        return snapshot.searcher.rank(resolved.plan, limit)
+    hits = _run(snapshot, resolved, limit, allowed).hits
+    return [(kbid_encode(snapshot.slots[hit.segment].segment.kbid(hit.entry)), hit.score) for hit in hits]
 
 
 def resolve_query(core: Core, snapshot: Snapshot, query: str) -> Resolved:
@@ -130,9 +135,7 @@ def _run(snapshot: Snapshot, resolved: Resolved, limit: int, allowed: list[bytes
 
 def _groups(core: Core, resolved: Resolved, options: SearchOptions) -> list[Sequence[str]]:
     """Filter keys of query and options: a hit holds one of each group."""
-    groups: list[Sequence[str]] = []
-    groups.extend((_folded(key),) for key in resolved.filters.all_of)
-    groups.extend(_widened(core, group) for group in resolved.filters.any_of)
+    groups = _asked(core, resolved)
     groups.extend((tag_key(tag),) for tag in options.tags)
     if options.type is not None:
         groups.append((f"type:{options.type}",))
@@ -142,6 +145,23 @@ def _groups(core: Core, resolved: Resolved, options: SearchOptions) -> list[Sequ
         utf8(options.docid, "docid")
         groups.append(_widened(core, (f"doc:{options.docid}",)))
     return groups
+
+
+def _unheld(snapshot: Snapshot, groups: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Names the filters that no live section passes: a misspelt one must not look like an answer."""
+    for group in groups:
+        holders = snapshot.allowed([group]) or []
+        if not any(any(bitmaps.both(bits, live)) for bits, live in zip(holders, snapshot.live, strict=True)):
+            written = (key for key in group if not key.startswith(source_key("")))
+            yield f"{' or '.join(written)}: no live section has it"
+
+
+def _asked(core: Core, resolved: Resolved) -> list[Sequence[str]]:
+    """Filter keys that the query itself asks for, in groups."""
+    return [
+        *((_folded(key),) for key in resolved.filters.all_of),
+        *(_widened(core, group) for group in resolved.filters.any_of),
+    ]
 
 
 def _excluded(core: Core, resolved: Resolved) -> list[str]:
