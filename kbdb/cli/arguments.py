@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from kbdb.errors import UsageError
+from kbdb.errors import InvalidIdError, UsageError
 
 SectionType = Literal["default", "skill", "agent"]
 Mode = Literal["lexical", "vector", "hybrid"]
@@ -30,10 +31,16 @@ Target = Annotated[
 
 
 def kbid_or_docid(target: str) -> tuple[str | None, str | None]:
-    """What a target means: ``(kbid, None)`` when it has a kbid's form, else ``(None, docid)``."""
-    from kbdb.store.ids import is_kbid
+    """What a target means: ``(kbid, None)`` when it has a kbid's form, else ``(None, docid)``.
+
+    Raises:
+        InvalidIdError: it is a path.
+    """
+    from kbdb.store.ids import is_docid, is_kbid
 
     target = target.strip()
+    if not is_docid(target) and ("/" in target or os.sep in target or Path(target).suffix):
+        raise InvalidIdError(f"not a docid: {target!r}", "kbdb list shows the docid of what was learned from each path")
     return (target.lower(), None) if is_kbid(target.lower()) else (None, target)
 
 
@@ -48,6 +55,11 @@ def path_of(written: str) -> Path:
     if not written:
         raise UsageError("a path is empty", "name a file or folder; . is the current folder")
     return Path(written)
+
+
+def is_unicode(text: str) -> bool:
+    """Whether a word of the command line was text: bytes that are not UTF-8 arrive as lone surrogates."""
+    return text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text)
 
 
 def comma_list(value: str | None) -> tuple[str, ...]:

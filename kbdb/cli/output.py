@@ -7,12 +7,15 @@ Text is encoded here, so that no file name and no locale can make printing fail;
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Mapping
 from typing import Any, TextIO
 
 from kbdb.cli.render.paper import Paper
 from kbdb.errors import KbdbError, StorageError
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def write_text(text: str) -> None:
@@ -23,12 +26,12 @@ def write_text(text: str) -> None:
 def write_json(value: Mapping[str, Any]) -> None:
     """Writes one JSON object and a newline, as UTF-8 whatever the locale; indented on a terminal.
 
-    A file name that is not UTF-8 keeps its lone surrogates as JSON's own ``\\udcXX`` escapes.
+    What is not Unicode in a path becomes U+FFFD: strict readers refuse a lone surrogate, escaped or not.
     """
     import json
 
     text = json.dumps(value, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None)
-    _write(sys.stdout, text.encode("utf-8", "backslashreplace") + b"\n")
+    _write(sys.stdout, _SURROGATE.sub("\ufffd", text).encode() + b"\n")
 
 
 def write_bytes(data: bytes) -> None:

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kbdb.cli.arguments import DocFilter, Mode, Offset, SectionTypeFilter, TagFilter, TypeFilter
+from kbdb.cli.arguments import DocFilter, Mode, Offset, SectionTypeFilter, TagFilter, TypeFilter, is_unicode
 from kbdb.cli.exits import Exit
 from kbdb.cli.render.search import draw_search
 from kbdb.cli.session import Db, Json, Session, object_of
+from kbdb.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from kbdb.model import PagedSearchResult
@@ -50,9 +51,12 @@ def search(
     Words are OR-ed and ranked; filters never change scores. A query that begins with - goes after --.
     """
     session = Session.of(context, db, as_json_)
+    words = " ".join(query)
+    if not is_unicode(words):
+        raise InvalidArgumentError("the query is not UTF-8", "set the terminal, or what wrote the query, to UTF-8")
     with session.open() as kb:
         result = kb.search(
-            " ".join(query),
+            words,
             mode=mode,
             limit=limit,
             offset=offset,

@@ -226,6 +226,36 @@ def test_pages_join(learned: Any) -> None:
     assert [hit for page in pages for hit in page] == whole
 
 
+def test_what_could_not_be_looked_for_is_told(learned: Any) -> None:
+    for query in ("", "?!", "\U0001f389"):
+        ran = learned("search", query, "--json")
+        assert (ran.code, ran.json["match"]) == (3, "none")
+        assert ran.json["warnings"] == ["nothing in the query can be searched for"]
+    unknown = {
+        "tag:Nope": "tag:nope",
+        "type:x": "type:x or type:text/x",
+        "doc:nope": "doc:nope",
+        "doc:a doc:b": "doc:a or doc:b",
+    }
+    for query, key in unknown.items():
+        assert learned("search", f"apples {query}", "--json").json["warnings"] == [f"{key}: no live section has it"]
+    for option in ("tag", "type", "doc"):
+        ran = learned("search", "apples", f"--{option}", "nope", "--json")
+        assert ran.json["warnings"] == [f"{option}:nope: no live section has it"]
+    assert learned("search", "apples tag:fruit", "--doc", "guide.md", "--json").json["warnings"] == []
+
+
+def test_a_query_that_only_excludes_is_not_answered(learned: Any) -> None:
+    ran = learned("search", "--json", "--", "-apples")
+    assert (ran.code, ran.json["match"], ran.json["verdict"]) == (0, "none", "unanswered")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows arguments are always text")
+def test_a_query_that_is_not_utf8_is_refused(learned: Any) -> None:
+    ran = learned("search", b"caf\xe9", "--json")
+    assert (ran.code, ran.json["error"]["code"]) == (2, "INVALID_ARGUMENT")
+
+
 def test_vector_search_needs_a_provider(learned: Any) -> None:
     for mode in ("vector", "hybrid"):
         ran = learned("search", "apples", "--mode", mode, "--json")
@@ -257,6 +287,13 @@ def test_a_section_comes_back_with_its_places(learned: Any) -> None:
     view = learned("retrieve", kbid, "--json").json
     assert view["content"].encode() == learned("retrieve", kbid).out
     assert (view["title"], view["state"], view["places"][0]["source"]) == ("Pressing", "active", "guide.md")
+
+
+@pytest.mark.parametrize("target", ["guide.md", "docs/guide", "./guide"])
+def test_a_path_in_place_of_a_docid_is_told_where_docids_stand(learned: Any, target: str) -> None:
+    ran = learned("retrieve", target, "--json")
+    assert (ran.code, ran.json["error"]["code"]) == (2, "INVALID_ID")
+    assert "kbdb list" in ran.json["error"]["hint"]
 
 
 def test_unknown_ids_are_not_found(learned: Any) -> None:
@@ -405,7 +442,7 @@ def test_a_file_name_that_is_not_text_does_not_stop_the_printing(process: Any, f
         file.write(b"# Coffee\n\nhot\n")
     ran = process("learn", b"caf\xe9.md", "--json")
     assert ran.code in (0, 1)
-    assert len(ran.json["documents"]) == 1
+    assert ran.json["documents"][0]["source"] == "caf\\xe9.md"
     assert process("learn", b"caf\xe9.md").code in (0, 1)
     assert process("list").code in (0, 3)
 

@@ -157,6 +157,33 @@ def test_nothing_found_and_a_page_past_the_end_differ() -> None:
     assert draw_search(replace(ANSWER, hits=(), offset=10), PLAIN).startswith("No more: 3 sections found")
 
 
+def test_a_page_of_unreadable_hits_is_not_the_end() -> None:
+    answer = replace(ANSWER, hits=(), total=1, unreadable=(Unreadable(OTHER, "sections/11/x.sec", "damaged"),))
+    assert "1 section found, but none of this page can be read" in draw_search(answer, PLAIN)
+    assert "more" not in draw_search(answer, PLAIN)
+
+
+def test_hits_of_a_query_that_only_excludes_are_no_answer() -> None:
+    text = draw_search(replace(ANSWER, match="none", verdict="unanswered"), PLAIN)
+    assert "1-1 of 3, listed for what they do not have (" in text
+
+
+def test_each_tag_is_told_from_the_next() -> None:
+    tags = ("c", "a b", "b")
+    assert f'{KBID} #c #"a b" #b\n' in draw_search(replace(ANSWER, hits=(replace(HIT, tags=tags),)), PLAIN)
+    item = ListItem("guide-abc", "", "Guide", "text/markdown", "default", "live", "guide.md", tags, 3, "2026-01-02")
+    listed = ListResult((item,), 1, 0, 50)
+    assert "c, a b, b" in draw_list(listed, PLAIN)
+
+
+def test_only_the_same_words_are_told_to_be_the_same() -> None:
+    def told(jaccard: float) -> str:
+        return draw_learned(replace(LEARNED, near_duplicates=(NearDuplicate(KBID, OTHER, "Twin", jaccard),)), PLAIN)
+
+    assert f"near duplicate: {KBID} is 99% like {OTHER} (Twin)" in told(0.9999)
+    assert f"near duplicate: {KBID} has the same words as {OTHER} (Twin)" in told(1.0)
+
+
 def test_an_explanation_lists_shares_and_score() -> None:
     share = ExplainShare("boil", "boil", 3.41159, 1.0, 5.2, 0.65, {"title": 0, "body": 2})
     text = draw_search(replace(ANSWER, hits=(replace(HIT, explain=(share,)),)), PLAIN)
@@ -190,7 +217,10 @@ def test_a_learned_folder_is_counted_and_everything_odd_is_told() -> None:
         LEARNED,
         documents=(*LEARNED.documents, LearnedDocument("c", "c.md", "unchanged", 1, ()), bad),
         near_duplicates=(NearDuplicate(KBID, OTHER, "Twin", 0.9),),
-        suppressed=(Suppressed(KBID, "Old", "forgotten", "2026-01-02", "was wrong"),),
+        suppressed=(
+            Suppressed(KBID, "Old", "forgotten", "2026-01-02T03:04:05Z", "was wrong", f"kbdb restore {KBID}"),
+            Suppressed("", "Secret", "forgotten", "2026-01-02T03:04:05Z", "", "kbdb restore secret-abc"),
+        ),
         missing=("gone-1", "gone-2"),
         pruned=("gone-2",),
         superseded=(OTHER,),
@@ -201,7 +231,8 @@ def test_a_learned_folder_is_counted_and_everything_odd_is_told() -> None:
     for line in (
         "failed: b.md: byte 3",
         "  hint: convert it",
-        f"held back: Old ({KBID}): forgotten since 2026-01-02, was wrong",
+        f"held back: Old (forgotten on 2026-01-02, was wrong): kbdb restore {KBID} brings it back",
+        "held back: Secret (forgotten on 2026-01-02): kbdb restore secret-abc brings it back",
         f"near duplicate: {KBID} is 90% like {OTHER} (Twin)",
         f"superseded: {OTHER}",
         "source is gone: gone-1",
@@ -291,6 +322,13 @@ def test_a_list_is_aligned_and_ends_with_its_place_in_the_whole() -> None:
     assert second.index("guide.md") == place
     assert cells(third[: third.index("guide.md")]) == place
     assert last == "6-7 of 12"
+
+
+def test_what_a_list_or_an_index_leaves_out_is_noted() -> None:
+    told = ("documents/b.toml: line 1: not TOML",)
+    assert draw_list(ListResult((item(),), 1, 0, 50, told), PLAIN).splitlines()[-2] == f"note: {told[0]}"
+    assert draw_list(ListResult((), 0, 0, 50, told), PLAIN) == f"note: {told[0]}\nnothing listed\n"
+    assert draw_rebuilt(RebuildResult(3, 0, 1.0, told), PLAIN).splitlines()[-1] == f"note: {told[0]}"
 
 
 def test_a_list_of_sections_starts_with_kbids() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from kbdb.cli.render.paper import Paper, counted, joined, milliseconds, size
+from kbdb.cli.render.paper import Paper, counted, joined, milliseconds, notes, size
 from kbdb.cli.render.table import Column, columns
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def draw_created(created: Mapping[str, str], paper: Paper) -> str:
 def draw_status(status: DbStatus, paper: Paper) -> str:
     """A table of facts, then warnings."""
     table = columns(paper, list(_facts(status)), (Column("dim"), Column(cut=True)))
-    return joined([*table, *(f"{paper.paint('note:', 'warn')} {paper.plain(text)}" for text in status.warnings)])
+    return joined([*table, *notes(status.warnings, paper)])
 
 
 def _facts(status: DbStatus) -> Iterator[tuple[str, str]]:
@@ -82,12 +82,10 @@ def _faults(faults: tuple[CheckFault, ...], kind: str, paper: Paper) -> Iterator
 
 
 def draw_rebuilt(result: RebuildResult, paper: Paper) -> str:
-    """What the new index holds."""
-    del paper
+    """What the new index holds, and what it had to leave out."""
     vectors = f" and {counted(result.vectors, 'vector')}" if result.vectors else ""
-    return joined(
-        [f"index of {counted(result.sections, 'section')}{vectors} made anew in {milliseconds(result.elapsed_ms)}"]
-    )
+    made = f"index of {counted(result.sections, 'section')}{vectors} made anew in {milliseconds(result.elapsed_ms)}"
+    return joined([made, *notes(result.warnings, paper)])
 
 
 def draw_gc(result: GcResult, paper: Paper) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from kbdb.cli.render.paper import Paper, Style, counted, joined, milliseconds
 
 if TYPE_CHECKING:
-    from kbdb.model import AddSectionResult, RemoveSectionResult, RestoreResult
+    from kbdb.model import AddSectionResult, RemoveSectionResult, RestoreResult, Suppressed
 
 SHOWN = 10
 """Of each kind of remark, this many are listed; --json has all."""
@@ -51,13 +51,9 @@ def _failures(result: AddSectionResult, paper: Paper) -> Iterator[str]:
 
 
 def _remarks(result: AddSectionResult, paper: Paper) -> Iterator[str]:
-    held = [
-        f"{paper.plain(text.title)} ({text.kbid}): {text.state} since {text.since}"
-        + (f", {paper.plain(text.reason)}" if text.reason else "")
-        for text in result.suppressed
-    ]
+    held = [_held(text, paper) for text in result.suppressed]
     alike = [
-        f"{pair.kbid} is {pair.jaccard:.0%} like {pair.other} ({paper.plain(pair.title)})"
+        f"{pair.kbid} {_alike(pair.jaccard)} {pair.other} ({paper.plain(pair.title)})"
         for pair in result.near_duplicates
     ]
     yield from _listed("held back", held, "warn", paper)
@@ -69,6 +65,17 @@ def _remarks(result: AddSectionResult, paper: Paper) -> Iterator[str]:
         yield f"  {paper.paint('hint:', 'dim')} --prune retires documents whose file is gone"
     yield from _listed("retired", result.pruned, "warn", paper)
     yield from _listed("note", result.warnings, "warn", paper)
+
+
+def _alike(jaccard: float) -> str:
+    """How like two sections are; 100% would be said of two that differ in a word of many."""
+    return "has the same words as" if jaccard == 1.0 else f"is {int(jaccard * 100)}% like"
+
+
+def _held(text: Suppressed, paper: Paper) -> str:
+    why = f", {paper.plain(text.reason)}" if text.reason else ""
+    told = f"{paper.plain(text.title) or '(untitled)'} ({text.state} on {text.since[:10]}{why})"
+    return f"{told}: {text.restore} brings it back" if text.restore else told
 
 
 def _listed(what: str, lines: Sequence[str], style: Style, paper: Paper) -> Iterator[str]:

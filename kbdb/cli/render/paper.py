@@ -95,6 +95,11 @@ def counted(count: int, noun: str, plural: str = "") -> str:
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 
 
+def hashtag(tag: str) -> str:
+    """``#word``, ``#"two words"``."""
+    return f'#"{tag}"' if any(map(str.isspace, tag)) else f"#{tag}"
+
+
 def milliseconds(duration: float) -> str:
     """A duration for people."""
     if duration >= 1000:
@@ -105,6 +110,11 @@ def milliseconds(duration: float) -> str:
 def joined(lines: Iterable[str]) -> str:
     """Lines as text that ends with a newline."""
     return "".join(f"{line}\n" for line in lines)
+
+
+def notes(warnings: Iterable[str], paper: Paper) -> list[str]:
+    """A line for each thing the user should know."""
+    return [f"{paper.paint('note:', 'warn')} {paper.plain(warning)}" for warning in warnings]
 
 
 def _lines(text: str, room: int) -> Iterable[tuple[int, int]]:

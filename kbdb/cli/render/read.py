@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from kbdb.cli.render.paper import Paper, counted, joined, visible
+from kbdb.cli.render.paper import Paper, counted, hashtag, joined, notes, visible
 from kbdb.cli.render.table import Column, columns
 
 if TYPE_CHECKING:
@@ -14,17 +14,18 @@ if TYPE_CHECKING:
 
 def draw_list(result: ListResult, paper: Paper) -> str:
     """Aligned columns, ids first, and a closing line."""
+    told = notes(result.warnings, paper)
     if not result.items:
-        return joined([paper.paint("nothing listed" if not result.total else "no more to list", "dim")])
+        return joined([*told, paper.paint("nothing listed" if not result.total else "no more to list", "dim")])
     of_sections = any(item.kbid for item in result.items)
     table = _sections(result.items, paper) if of_sections else _documents(result.items, paper)
     first, last = result.offset + 1, result.offset + len(result.items)
-    return joined([*table, paper.paint(f"{first:,}-{last:,} of {result.total:,}", "dim")])
+    return joined([*table, *told, paper.paint(f"{first:,}-{last:,} of {result.total:,}", "dim")])
 
 
 def _documents(items: tuple[ListItem, ...], paper: Paper) -> list[str]:
     rows = [
-        (item.docid, item.title, item.source, str(item.sections), item.state, " ".join(item.tags), item.updated[:10])
+        (item.docid, item.title, item.source, str(item.sections), item.state, ", ".join(item.tags), item.updated[:10])
         for item in items
     ]
     head = ("DOCID", "TITLE", "SOURCE", "SECTIONS", "STATE", "TAGS", "UPDATED")
@@ -41,7 +42,7 @@ def _documents(items: tuple[ListItem, ...], paper: Paper) -> list[str]:
 
 
 def _sections(items: tuple[ListItem, ...], paper: Paper) -> list[str]:
-    rows = [(item.kbid, item.title, item.source, item.section_type, item.state, " ".join(item.tags)) for item in items]
+    rows = [(item.kbid, item.title, item.source, item.section_type, item.state, ", ".join(item.tags)) for item in items]
     head = ("KBID", "TITLE", "SOURCE", "KIND", "STATE", "TAGS")
     form = (
         Column("strong"),
@@ -70,7 +71,7 @@ def draw_recall(answer: RecallResults, paper: Paper) -> str:
 def _recalled(result: RecallResult, paper: Paper) -> Iterator[str]:
     known = result.metadata
     yield paper.paint(paper.cut(result.title or "(untitled)", paper.width), "strong")
-    facts = [result.kbid, known.state, known.type, *(f"#{tag}" for tag in known.tags)]
+    facts = [result.kbid, known.state, known.type, *map(hashtag, known.tags)]
     yield paper.paint(paper.cut("  ".join(facts), paper.width), "dim")
     yield ""
     yield from visible(result.content).rstrip().split("\n")

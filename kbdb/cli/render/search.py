@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from kbdb.cli.render.paper import Paper, cells, counted, joined, milliseconds, visible
+from kbdb.cli.render.paper import Paper, cells, counted, hashtag, joined, milliseconds, visible
 from kbdb.cli.render.table import Column, columns
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ _FIT = {
     "any": "the best fits some of the words",
     "synonym": "found by synonyms",
     "near": "found by near spellings",
+    "none": "listed for what they do not have",
 }
 _MARKED = re.compile(r"\*\*(.+?)\*\*", re.DOTALL)
 """What ``kbdb.query.snippet`` puts its ``MARKS`` around."""
@@ -53,7 +54,7 @@ def _hit(hit: SearchHit, rank: int, paper: Paper) -> Iterator[str]:
         yield from marked_text(hit.snippet, INDENT, paper)
     if hit.explain is not None:
         yield from _explanation(hit.explain, hit.score, paper)
-    tags = "".join(f" #{tag}" for tag in hit.tags)
+    tags = "".join(f" {hashtag(tag)}" for tag in hit.tags)
     yield " " * INDENT + paper.paint(paper.plain(hit.kbid + tags), "dim")
 
 
@@ -116,15 +117,16 @@ def _explanation(shares: tuple[ExplainShare, ...], score: float, paper: Paper) -
 
 def _closing(result: PagedSearchResult) -> str:
     times = f"{result.search_mode}, {milliseconds(result.engine_ms)} engine, {milliseconds(result.elapsed_ms)} in all"
+    total = f"{result.total:,}" if result.total_is_exact else f"{result.total:,} or more"
     hidden = f"; {result.hidden:,} held back (superseded, forgotten or expired)" if result.hidden else ""
     if not result.hits:
+        found = counted(result.total, "section") if result.total_is_exact else f"{total} sections"
+        if result.offset < result.total:
+            return f"{found} found, but none of this page can be read{hidden} ({times})"
         if result.total:
-            return (
-                f"No more: {counted(result.total, 'section')} found, and the page begins after {result.offset}{hidden}"
-            )
+            return f"No more: {found} found, and the page begins after {result.offset:,}{hidden}"
         return f"Nothing found{hidden} ({times})"
     first, last = result.offset + 1, result.offset + len(result.hits)
-    total = f"{result.total:,}" if result.total_is_exact else f"{result.total:,} or more"
     fit = _FIT.get(result.match, result.match) + ("; weak" if result.verdict == "weak" else "")
     return f"{first}-{last} of {total}, {fit}{hidden} ({times})"
 
