@@ -1,6 +1,6 @@
 """Chooses the passage of a section that shows best why it was found, and marks what matched in it.
 
-``highlight`` says where terms stand, ``graphemes`` where text may be cut.
+``highlight`` says where terms stand, ``graphemes`` where text may be cut, ``emphasis`` what looks like a mark.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from kbdb.query.emphasis import emphasis_markers, without_emphasis
 from kbdb.query.graphemes import boundaries_around
 from kbdb.query.highlight import Matcher, Span
 
@@ -29,7 +30,8 @@ class Snippet:
     """A passage of a section.
 
     Attributes:
-        text: the passage on one line, matched terms between marks, an ellipsis where the section goes on.
+        text: the passage on one line without the ``**`` of its own, matched terms between marks, an ellipsis where the
+            section goes on.
         start, end: where it stands in the section's text.
         line: line of the section's text, from 1, where its most telling match stands; of its start without a match.
     """
@@ -179,12 +181,14 @@ def _is_joiner(between: str) -> bool:
 
 
 def _render(text: str, first: int, last: int, intervals: Iterable[tuple[int, int]], marks: tuple[str, str]) -> str:
+    markers = emphasis_markers(text)
     pieces = []
     cursor = first
     for start, end in intervals:
-        pieces += [_collapse(text[cursor:start]), marks[0], _collapse(text[start:end]), marks[1]]
+        before, matched = (without_emphasis(text, *part, markers) for part in ((cursor, start), (start, end)))
+        pieces += [_collapse(before), marks[0], _collapse(matched), marks[1]]
         cursor = end
-    pieces.append(_collapse(text[cursor:last]))
+    pieces.append(_collapse(without_emphasis(text, cursor, last, markers)))
     return "".join(pieces).strip()
 
 

@@ -11,6 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from query_store import Store
 
+from kbdb.query.emphasis import emphasis_markers, without_emphasis
 from kbdb.query.snippet import ELLIPSIS, line_of, make_snippet
 
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
@@ -19,7 +20,8 @@ FILLER = "Nothing to see in this sentence here. " * 20
 
 
 def collapsed(text: str) -> str:
-    return re.sub(r"\s+", " ", text)
+    """The text as a snippet shows it: without its bold, white space as one space."""
+    return re.sub(r"\s+", " ", without_emphasis(text, 0, len(text), emphasis_markers(text)))
 
 
 def test_terms_are_marked_and_the_rest_is_left_out(store: Store) -> None:
@@ -77,6 +79,13 @@ def test_identifiers_are_marked_as_one(store: Store) -> None:
     assert make_snippet("中数据库中", store.matcher("数据库")).text == "中**数据库**中"
 
 
+def test_bold_of_the_source_is_no_mark(store: Store) -> None:
+    assert make_snippet("The **token** counts.", store.matcher("token")).text == "The **token** counts."
+    assert make_snippet("**The *token*** and **more**", store.matcher("token")).text == "The ***token** and more"
+    assert make_snippet("A **rate** limit", store.matcher('"rate limit"')).text == "A **rate limit**"
+    assert make_snippet("**token** " + FILLER, store.matcher("token"), width=20).text.startswith("**token** Nothing")
+
+
 def test_white_space_is_one_space(store: Store) -> None:
     assert make_snippet("a\n\n  token\t\tb", store.matcher("token")).text == "a **token** b"
 
@@ -118,6 +127,8 @@ pieces = st.lists(
             "foo_bar",
             "# ",
             "- ",
+            "**",
+            "`",
             "ﬁ",
             "tok\u0301en",
         ]

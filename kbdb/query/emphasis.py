@@ -1,0 +1,57 @@
+"""Finds the ``**`` that make words bold in Markdown, which would be taken for the marks of ``snippet``.
+
+Only ``**`` around words is found: not ``__init__``, nor what may be code (``2**10``, ``src/**/*.md``, ``f(**a)``).
+"""
+
+from __future__ import annotations
+
+import re
+
+_PIECE = re.compile(
+    r"(?P<code>(?<!`)(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`))"
+    r"|(?P<paragraph>\n[ \t]*\r?\n)"
+    r"|(?P<stars>(?<![*\\])\*{2,}(?!\*))",
+    re.DOTALL,
+)
+
+
+def emphasis_markers(text: str) -> list[tuple[int, int]]:
+    """Where bold begins and ends: pairs of ``**`` or more, in one paragraph and outside of code spans; in order."""
+    if "**" not in text:
+        return []
+    markers: list[tuple[int, int]] = []
+    opened: tuple[int, int] | None = None
+    for piece in _PIECE.finditer(text):
+        if piece["paragraph"]:
+            opened = None
+        elif piece["stars"]:
+            before, after = text[piece.start() - 1 : piece.start()], text[piece.end() : piece.end() + 1]
+            if opened and _closes(before, after):
+                markers += [opened, piece.span()]
+                opened = None
+            elif _opens(before, after):
+                opened = piece.span()
+    return markers
+
+
+def without_emphasis(text: str, start: int, end: int, markers: list[tuple[int, int]]) -> str:
+    """``text[start:end]`` less the markers, or what of them lies in it."""
+    pieces = []
+    for first, last in markers:
+        if start < last and first < end:
+            pieces.append(text[start : max(start, first)])
+            start = min(end, last)
+    return "".join(pieces) + text[start:end]
+
+
+def _opens(before: str, after: str) -> bool:
+    return after != "" and not (after.isspace() or after in "/.,;:)]}" or before == "/" or _is_in_word(before))
+
+
+def _closes(before: str, after: str) -> bool:
+    return not (before.isspace() or before in "/([{,=" or after == "/" or _is_in_word(after))
+
+
+def _is_in_word(neighbour: str) -> bool:
+    """Whether a letter or digit touches the outside; scripts without spaces write bold that way."""
+    return neighbour.isascii() and (neighbour.isalnum() or neighbour == "_")
