@@ -6,13 +6,9 @@ Only ``**`` around words is found: not ``__init__``, nor what may be code (``2**
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
-_PIECE = re.compile(
-    r"(?P<code>(?<!`)(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`))"
-    r"|(?P<paragraph>\n[ \t]*\r?\n)"
-    r"|(?P<stars>(?<![*\\])\*{2,}(?!\*))",
-    re.DOTALL,
-)
+_PIECE = re.compile(r"(?P<ticks>`+)|(?P<paragraph>\n[ \t]*\r?\n)|(?P<stars>(?<![*\\])\*{2,}(?!\*))")
 
 
 def emphasis_markers(text: str) -> list[tuple[int, int]]:
@@ -21,7 +17,7 @@ def emphasis_markers(text: str) -> list[tuple[int, int]]:
         return []
     markers: list[tuple[int, int]] = []
     opened: tuple[int, int] | None = None
-    for piece in _PIECE.finditer(text):
+    for piece in _outside_code(list(_PIECE.finditer(text))):
         if piece["paragraph"]:
             opened = None
         elif piece["stars"]:
@@ -32,6 +28,20 @@ def emphasis_markers(text: str) -> list[tuple[int, int]]:
             elif _opens(before, after):
                 opened = piece.span()
     return markers
+
+
+def _outside_code(pieces: list[re.Match[str]]) -> Iterator[re.Match[str]]:
+    """The pieces that no code span holds: one goes from some backticks to the next that are as many."""
+    last = {len(piece["ticks"]): number for number, piece in enumerate(pieces) if piece["ticks"]}
+    ticks = 0
+    for number, piece in enumerate(pieces):
+        found = len(piece["ticks"] or "")
+        if ticks:
+            ticks = 0 if found == ticks else ticks
+        elif found:
+            ticks = found if last[found] > number else 0
+        else:
+            yield piece
 
 
 def without_emphasis(text: str, start: int, end: int, markers: list[tuple[int, int]]) -> str:
