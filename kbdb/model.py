@@ -210,13 +210,17 @@ class NearDuplicate:
 
 @dataclass(frozen=True, slots=True)
 class Suppressed:
-    """A learned section that stays out of search because its text was forgotten, superseded or marked wrong."""
+    """A learned section that stays out of search because its text was forgotten, superseded or marked wrong.
+
+    ``kbid`` is empty where a whole document was forgotten. ``restore``: the command that brings it back, if any does.
+    """
 
     kbid: str
     title: str
     state: str
     since: str
     reason: str
+    restore: str = ""
 
 
 DocumentStatus = Literal["added", "updated", "unchanged", "failed"]
@@ -408,12 +412,13 @@ class ListItem:
 
 @dataclass(frozen=True, slots=True)
 class ListResult:
-    """A page of list; ``total`` counts all that match."""
+    """A page of list; ``total`` counts all that match, ``warnings`` tell what could not be read."""
 
     items: tuple[ListItem, ...]
     total: int
     offset: int
     limit: int
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -429,11 +434,12 @@ class GcResult:
 
 @dataclass(frozen=True, slots=True)
 class RebuildResult:
-    """The answer to rebuild."""
+    """The answer to rebuild; ``warnings`` tell what had to be left out."""
 
     sections: int
     vectors: int
     elapsed_ms: float
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,9 @@ class Gate:
             self.warnings.append(f"{section.title!r} was {belief.state} on {belief.since[:10]}; said again, it is back")
             kinds = self.beliefs.revival(section.kbid, utc_now()) or ("restore",)
             return tuple(self._event(kind, section, "said again") for kind in kinds)
-        self.suppressed.append(Suppressed(section.kbid, section.title, belief.state, belief.since, belief.reason))
+        restore = "" if belief.state is State.ERASED else f"kbdb restore {section.kbid}"
+        said = Suppressed(section.kbid, section.title, belief.state, belief.since, belief.reason, restore)
+        self.suppressed.append(said)
         if self.beliefs.section(section.kbid, utc_now()).state is not State.ACTIVE:
             return ()
         return (self._event(CARRIED_AS[belief.state], section, f"same text as one that was {belief.state}"),)

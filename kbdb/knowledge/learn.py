@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -53,7 +52,9 @@ BATCH_DOCUMENTS = 64
 BATCH_BYTES = 4 << 20
 """A batch is committed when it holds this many documents or bytes: few syncs, and little to redo after a crash."""
 
-WORTH_TELLING = (Reason.NOT_TEXT, Reason.OUTSIDE, Reason.SPECIAL)
+WORTH_TELLING = (Reason.NOT_TEXT, Reason.OUTSIDE, Reason.SPECIAL, Reason.EXPORT)
+LEFT_OUT_SHOWN = 3
+"""Of what was left out for one reason, this many are named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +89,18 @@ def learn_paths(
         tally.interrupted = interrupted()
     if not tally.interrupted:
         account_for_missing(core, [path for path in paths if path.is_dir()], options.prune, options.who, tally)
-    tally.warnings.extend(_left_out(walked))
+    tally.warnings.extend(_left_out(core, walked))
     return tally.result(perf_counter() - started)
 
 
-def _left_out(walked: Walked) -> list[str]:
+def _left_out(core: Core, walked: Walked) -> Iterator[str]:
     """What a person may have expected to be learned and was not; hidden and ignored files are left out silently."""
-    counts = Counter(entry.reason for entry in walked.skipped if entry.reason in WORTH_TELLING)
-    return [f"left out {count}: {reason}" for reason, count in sorted(counts.items())]
+    for reason in sorted(WORTH_TELLING):
+        paths = [entry.path for entry in walked.skipped if entry.reason == reason]
+        if paths:
+            named = [source_of(core.store.layout.home, path) for path in paths[:LEFT_OUT_SHOWN]]
+            more = ", …" if len(paths) > LEFT_OUT_SHOWN else ""
+            yield f"left out {len(paths)}: {reason} ({', '.join(named)}{more})"
 
 
 def _learn_files(
@@ -151,7 +156,8 @@ def plan_file(core: Core, source: SourceFile, options: LearnOptions) -> Planned:
     belief = core.beliefs.document(docid)
     by_name = source.named and options.who == "user"
     if old is not None and belief.state == "forgotten" and not by_name:
-        held = Suppressed("", old.title, "forgotten", belief.since, belief.reason)
+        back = f"kbdb restore {docid}"
+        held = Suppressed("", old.title or docid, "forgotten", belief.since, belief.reason, back)
         return replace(_unchanged(old), suppressed=(held,))
     data = _read(source.path)
     digest = sha256(data).hexdigest()
@@ -183,7 +189,9 @@ def plan_file(core: Core, source: SourceFile, options: LearnOptions) -> Planned:
         return replace(_unchanged(old), suppressed=planned.suppressed)
     back = f"{manifest.title!r} was forgotten on {belief.since[:10]}; learned again by name, it is back"
     warnings = (back,) if belief.state == "forgotten" else ()
-    return replace(planned, warnings=(*parsed.warnings, *warnings, *planned.warnings))
+    return replace(
+        planned, warnings=(*(f"{name}: {warning}" for warning in parsed.warnings), *warnings, *planned.warnings)
+    )
 
 
 def _document_of(core: Core, source: str) -> str:

@@ -26,6 +26,7 @@ def test_nobody_but_the_user_brings_it_back(kb: KnowledgeBase, forgotten: str, w
     learned = kb.learn(content=FACT, title="Gate", who=who)
     (held,) = learned.suppressed
     assert (held.kbid, held.state, held.reason, held.title) == (forgotten, "forgotten", "it changed", "Gate")
+    assert held.restore == f"kbdb restore {forgotten}"
     assert held.since
     assert (statuses(learned), titles(kb, "gate")) == ({"": "unchanged"}, [])
 
@@ -93,6 +94,8 @@ def test_a_forgotten_document_is_not_learned_with_its_folder(kb: KnowledgeBase, 
     folder = kb.learn([home / "docs"])
     (held,) = folder.suppressed
     assert (statuses(folder), held.state, held.reason) == ({"docs/a.md": "unchanged"}, "forgotten", "private")
+    assert (held.kbid, held.title, held.restore) == ("", "A", f"kbdb restore {docid(learned)}")
+    assert held.since == kb._core.beliefs.document(docid(learned)).since != ""
     assert titles(kb, "alpha") == []
 
 
