@@ -120,7 +120,26 @@ def test_rank_is_the_bare_engine_call(guide: KnowledgeBase) -> None:
     hits = guide.search("apples").hits
     assert guide.rank("apples") == [(hit.kbid, hit.score) for hit in hits]
     assert guide.rank("apples", 1) == guide.rank("apples")[:1]
-    assert guide.rank("tag:fruit") == guide.rank("") == []
+    assert guide.rank("") == []
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "apples tag:fruit",
+        "apples -tag:fruit",
+        "pears type:text/plain",
+        "apples doc:docs/guide.md",
+        "press doc:press",
+        "tag:fruit",
+        "apples tag:nothing",
+    ],
+)
+def test_rank_heeds_the_filters_of_its_query(guide: KnowledgeBase, query: str) -> None:
+    hits = guide.search(query).hits
+    assert guide.rank(query) == [(hit.kbid, hit.score) for hit in hits]
+    assert guide.rank(query, 1) == guide.rank(query)[:1]
+    assert len(hits) < 5
 
 
 def test_hidden_counts_what_matches_and_is_not_live(guide: KnowledgeBase) -> None:
