@@ -193,7 +193,12 @@ class KnowledgeBase:
         return searching.search(self._core, query, options)
 
     def rank(self, query: str, limit: int = 10) -> list[tuple[str, float]]:
-        """The bare engine call: (kbid, score) of the best sections, nothing read from their files."""
+        """The bare engine call: (kbid, score) of the best sections, nothing read from their files.
+
+        Args:
+            query: as in ``search``; its filters hold.
+            limit: how many at most.
+        """
         self._core.require_open()
         return searching.rank(self._core, query, limit)
 
@@ -269,7 +274,8 @@ class KnowledgeBase:
         Args:
             what: ``documents`` or ``sections``.
             state: of documents ``live``, ``retired``, ``forgotten``; of sections a state, or ``unlisted``.
-            tags, type, section_type, docid: only what fits all of them.
+            tags, type, section_type: only what fits all of them.
+            docid: only this document, named by its docid or by the path it was learned from, or its sections.
             limit: items on the page, at least 1.
             offset: items to leave out before it.
         """
@@ -279,7 +285,6 @@ class KnowledgeBase:
         known = DOCUMENT_STATES if what == "documents" else SECTION_STATES
         if state is not None and state not in known:
             raise InvalidArgumentError(f"state is {state!r}", f"use one of: {', '.join(known)}")
-        docid = None if docid is None else check_docid(docid)
         only = ListFilter(state, clean_tags(tags), type, section_type, docid)
         if what == "documents":
             return reading.list_documents(self._core, only, limit, offset)

@@ -15,7 +15,7 @@ from kbdb.errors import CorruptError, KbdbError
 from kbdb.index import bitmaps
 from kbdb.index.segments import Slot
 from kbdb.knowledge.core import RESTORE_EVENTS, Core
-from kbdb.knowledge.entries import entry_of, places_of, stored_of
+from kbdb.knowledge.entries import StoredSection, entry_of, places_of, stored_of
 from kbdb.model import CheckFault, CheckResult, Event, Manifest, Section
 from kbdb.plan import Entry
 from kbdb.store.beliefs import replay
@@ -24,6 +24,7 @@ from kbdb.store.ids import kbid_encode
 
 RELEARN = "learn its source again, or restore the file from a copy"
 REBUILD = "run: kbdb rebuild"
+MANIFEST_FIRST = "restore the manifest from a copy or learn its source again, then run: kbdb rebuild"
 
 
 @dataclass(slots=True)
@@ -84,7 +85,7 @@ def _check_manifests(core: Core, docids: list[str], kbids: set[str], findings: _
         try:
             manifest = findings.manifests[docid] = core.store.read_manifest(docid)
         except KbdbError as error:
-            findings.error("MANIFEST_CORRUPT", path, "", error.message, RELEARN)
+            findings.error("MANIFEST_CORRUPT", path, "", error.message, MANIFEST_FIRST)
             continue
         missing = {placement.kbid for placement in manifest.sections} - kbids
         for kbid in sorted(missing):
@@ -157,8 +158,12 @@ def _check_index(core: Core, kbids: set[str], findings: _Findings) -> None:
         found = core.indexer.segments.find(entry.kbid)
         if found is not None and not _agrees(entry, *found):
             kbid = kbid_encode(entry.kbid)
-            message = f"the index shows section {kbid} otherwise than its manifests do"
-            findings.error("INDEX_DIFFERS", folder, kbid, message, REBUILD)
+            shown = {place.docid for place in StoredSection.decode(found[0].segment.stored(found[1])).places}
+            if unread := sorted(shown - findings.manifests.keys()):
+                message = f"section {kbid} was listed by {', '.join(unread)}, whose manifest is missing or damaged"
+            else:
+                message = f"the index shows section {kbid} otherwise than its manifests do"
+            findings.error("INDEX_DIFFERS", folder, kbid, message, MANIFEST_FIRST if unread else REBUILD)
 
 
 def _expected(findings: _Findings, indexed: set[str]) -> Iterator[Entry]:

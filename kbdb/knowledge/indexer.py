@@ -141,6 +141,7 @@ class Indexer:
         Returns:
             The number of sections indexed.
         """
+        self.notices.clear()
         listing: dict[str, list[Manifest]] = {}
         for manifest in filter(None, map(self._manifest, self.store.manifest_ids())):
             for kbid in {placement.kbid for placement in manifest.sections}:

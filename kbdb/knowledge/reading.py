@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kbdb.errors import InvalidArgumentError
+from kbdb.checks import utf8
+from kbdb.errors import CorruptError, DocumentNotFoundError, InvalidArgumentError, UnsupportedFormatError
 from kbdb.knowledge.core import Core, utc_now
-from kbdb.knowledge.entries import StoredSection, tag_key
+from kbdb.knowledge.entries import StoredSection, docid_of_source, tag_key
 from kbdb.knowledge.forget import require_document, require_section
+from kbdb.knowledge.sources import source_of
 from kbdb.model import DocumentView, ListItem, ListResult, Manifest, SectionPlace, SectionView
+from kbdb.store.ids import is_docid
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,32 +71,56 @@ def content_of(core: Core, manifest: Manifest) -> bytes:
 
 
 def list_documents(core: Core, only: ListFilter, limit: int, offset: int) -> ListResult:
-    """Documents by source, then docid."""
+    """Documents by source, then docid. One whose manifest is damaged is left out with a warning."""
     tags = {tag_key(tag) for tag in only.tags}
-    items = []
+    named = None if only.docid is None else documents_named(core, only.docid)
+    items, damaged = [], []
     for docid in core.store.manifest_ids():
-        manifest = core.store.read_manifest(docid)
+        try:
+            manifest = core.store.read_manifest(docid)
+        except (CorruptError, UnsupportedFormatError) as error:
+            damaged.append(f"left out of the list: {error.message}")
+            continue
         state = core.beliefs.document(docid).state
         if (
             (only.state is None or only.state == state)
             and (only.type is None or only.type == manifest.type)
-            and (only.docid is None or only.docid == docid)
+            and (named is None or docid in named)
             and tags <= {tag_key(tag) for tag in manifest.tags}
             and (only.section_type is None or only.section_type == _section_type(core, manifest))
         ):
             items.append(_document_item(core, manifest, state))
     items.sort(key=lambda item: (item.source, item.docid))
-    return ListResult(tuple(items[offset : offset + limit]), len(items), offset, limit)
+    return ListResult(tuple(items[offset : offset + limit]), len(items), offset, limit, (*damaged, *core.notices))
 
 
 def list_sections(core: Core, only: ListFilter, limit: int, offset: int) -> ListResult:
-    """Sections by kbid, or in a document's order where one is named; those that nothing lists come along as such."""
+    """Sections by kbid, or in a document's order where one is named; those that nothing lists come along as such.
+
+    Raises:
+        DocumentNotFoundError: there is no document of that docid or path.
+        CorruptError: its manifest is damaged.
+    """
     if only.docid is not None:
-        kbids = tuple(dict.fromkeys(p.kbid for p in require_document(core, only.docid).sections))
+        docids = documents_named(core, only.docid)
+        if not docids:
+            raise DocumentNotFoundError(f"no document {only.docid} in {core.store.layout.root}", "see: kbdb list")
+        kbids = tuple(dict.fromkeys(p.kbid for docid in docids for p in require_document(core, docid).sections))
     else:
         kbids = tuple(core.store.section_ids())
     items = [item for kbid in kbids if (item := _section_item(core, kbid, only)) is not None]
-    return ListResult(tuple(items[offset : offset + limit]), len(items), offset, limit)
+    return ListResult(tuple(items[offset : offset + limit]), len(items), offset, limit, core.notices)
+
+
+def documents_named(core: Core, name: str) -> list[str]:
+    """The documents that a name stands for: a docid, or the path they were learned from; sorted."""
+    utf8(name, "docid")
+    if is_docid(name) and core.store.has_manifest(name):
+        return [name]
+    home = core.store.layout.home
+    source = source_of(home, home / name)
+    own = docid_of_source(source)
+    return sorted({*core.indexer.documents_from(source), *((own,) if core.store.has_manifest(own) else ())})
 
 
 def check_page(limit: int, offset: int) -> None:

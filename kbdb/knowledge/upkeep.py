@@ -44,10 +44,10 @@ def gc(core: Core, keep_days: int | None, *, dry_run: bool) -> GcResult:
 
 
 def rebuild(core: Core) -> RebuildResult:
-    """Makes the index anew from the truth files."""
+    """Makes the index anew from the truth files, and tells what could not go in."""
     started = perf_counter()
     sections = core.rebuild()
-    return RebuildResult(sections, 0, (perf_counter() - started) * 1000)
+    return RebuildResult(sections, 0, (perf_counter() - started) * 1000, core.notices)
 
 
 def status(core: Core) -> DbStatus:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbdb.cli.render.admin import draw_check, draw_gc, draw_status
+from kbdb.cli.render.admin import draw_check, draw_gc, draw_rebuilt, draw_status
 from kbdb.cli.render.learn import draw_learned, draw_restored, draw_unlearned
 from kbdb.cli.render.paper import Paper, cells, counted, milliseconds, size
 from kbdb.cli.render.read import draw_list, draw_recall
@@ -32,6 +32,7 @@ from kbdb.model import (
     Metadata,
     NearDuplicate,
     PagedSearchResult,
+    RebuildResult,
     RecallResult,
     RecallResults,
     Receipt,

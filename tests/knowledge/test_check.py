@@ -163,6 +163,32 @@ def test_a_rebuild_leaves_out_what_is_damaged_and_says_so(
     assert guide.check().ok
 
 
+def test_a_rebuild_tells_what_it_left_out_and_forgets_what_was_mended(guide: KnowledgeBase, home: Path) -> None:
+    assert guide.rebuild().warnings == ()
+    damage_section(guide)
+    (told,) = guide.rebuild().warnings
+    assert "left out of the index" in told
+    assert ".sec" in told
+    guide.learn([home / "guide.md"])
+    assert guide.rebuild().warnings == ()
+    assert guide.status().warnings == ()
+
+
+@pytest.mark.parametrize("gone", [False, True])
+def test_no_hint_makes_the_loss_of_a_manifest_permanent(guide: KnowledgeBase, home: Path, gone: bool) -> None:
+    path = manifest_file(guide)
+    if gone:
+        path.unlink()
+    else:
+        damage_manifest(guide)
+    faults = guide.check().errors
+    assert {fault.code for fault in faults} - {"MANIFEST_CORRUPT"} == {"INDEX_DIFFERS"}
+    assert all("restore the manifest from a copy or learn its source again" in fault.hint for fault in faults)
+    assert all(path.stem in fault.message for fault in faults)
+    guide.learn([home / "guide.md"])
+    assert guide.check().ok
+
+
 def test_learning_goes_on_beside_damage(guide: KnowledgeBase, home: Path) -> None:
     write(home / "b.md", "# B\n\nbeta\n\n# Apples\n\nApples keep in a cool cellar until spring.\n")
     damage_manifest(guide)

@@ -8,7 +8,7 @@ import pytest
 from knowledge_base import GUIDE, docid, kbid, write
 
 import kbdb
-from kbdb.errors import DocumentNotFoundError, InvalidArgumentError
+from kbdb.errors import CorruptError, DocumentNotFoundError, InvalidArgumentError
 from kbdb.knowledge import KnowledgeBase
 from kbdb.model import DocumentView, SectionView
 
@@ -103,6 +103,38 @@ def test_a_documents_sections_are_listed_in_its_order(shelf: KnowledgeBase) -> N
     assert {(item.docid, item.source, item.sections) for item in items} == {(guide.docid, "guide.md", 1)}
     with pytest.raises(DocumentNotFoundError):
         shelf.list("sections", docid="none")
+
+
+@pytest.mark.parametrize("absolute", [False, True])
+def test_a_document_is_named_by_its_path_too(shelf: KnowledgeBase, home: Path, absolute: bool) -> None:
+    def path(source: str) -> str:
+        return str(home / source) if absolute else source
+
+    (guide,) = shelf.list(docid=path("guide.md")).items
+    assert guide.source == "guide.md"
+    sections = shelf.list("sections", docid=path("docs/../guide.md")).items
+    assert [item.title for item in sections] == ["Apples", "Pressing", "Pears"]
+    assert shelf.list("sections", docid=guide.docid).items == sections
+    assert [item.source for item in shelf.list(docid=path("gone/g.md")).items] == ["gone/g.md"]
+    assert shelf.list(docid=path("guide")).items == ()
+    with pytest.raises(DocumentNotFoundError, match="guide"):
+        shelf.list("sections", docid=path("guide"))
+    empty = docid(shelf.learn([write(home / "empty.md", "")]))
+    named = docid(shelf.learn([write(home / "named.md", "# N\n\ntext\n")], docid="my-own"))
+    found = [[item.docid for item in shelf.list(docid=path(f"{name}.md")).items] for name in ("empty", "named")]
+    assert found == [[empty], [named]]
+
+
+def test_a_damaged_manifest_is_left_out_of_the_list_and_told(shelf: KnowledgeBase) -> None:
+    (guide,) = shelf.list(docid="guide.md").items
+    path = shelf.root / "documents" / f"{guide.docid}.toml"
+    path.write_bytes(path.read_bytes()[:-20])
+    found = shelf.list()
+    assert [item.source for item in found.items] == ["", "docs/b.txt", "gone/g.md", "picture.png"]
+    assert (found.total, [path.name in warning for warning in found.warnings]) == (4, [True])
+    assert shelf.list("sections").total == 9
+    with pytest.raises(CorruptError, match=guide.docid):
+        shelf.list("sections", docid=guide.docid)
 
 
 def test_lists_come_in_pages(shelf: KnowledgeBase) -> None:
