@@ -188,10 +188,9 @@ def plan_file(core: Core, source: SourceFile, options: LearnOptions) -> Planned:
     if old is not None and says_the_same(manifest, old) and planned.changes_nothing:
         return replace(_unchanged(old), suppressed=planned.suppressed)
     back = f"{manifest.title!r} was forgotten on {belief.since[:10]}; learned again by name, it is back"
-    warnings = (back,) if belief.state == "forgotten" else ()
-    return replace(
-        planned, warnings=(*(f"{name}: {warning}" for warning in parsed.warnings), *warnings, *planned.warnings)
-    )
+    warnings = [f"{name}: {warning}" for warning in parsed.warnings]
+    warnings += [back] if belief.state == "forgotten" else []
+    return replace(planned, warnings=(*warnings, *planned.warnings))
 
 
 def _document_of(core: Core, source: str) -> str:

@@ -31,7 +31,23 @@ def test_hidden_and_ignored_files_are_left_out_and_binary_ones_told(kb: Knowledg
     write(home / "a.md", "# A\n")
     learned = kb.learn([home])
     assert statuses(learned) == {"a.md": "added"}
-    assert learned.warnings == ("left out 1: not known as text",)
+    assert learned.warnings == ("left out 1: not known as text (picture.png)",)
+
+
+def test_what_is_left_out_is_named_up_to_three_and_exports_are(kb: KnowledgeBase, home: Path) -> None:
+    for name in ("a.png", "b.png", "c.png", "d.png"):
+        write(home / "docs" / name, b"\x89PNG")
+    kb.export(home / "docs" / "backup")
+    assert kb.learn([home]).warnings == (
+        "left out 1: kbdb export (docs/backup)",
+        "left out 4: not known as text (docs/a.png, docs/b.png, docs/c.png, …)",
+    )
+
+
+def test_a_warning_about_front_matter_names_the_file(kb: KnowledgeBase, home: Path) -> None:
+    write(home / "a.md", "---\ntitle: [\n---\n# A\n")
+    (warning,) = kb.learn([home]).warnings
+    assert warning.startswith("a.md: front matter is not valid YAML")
 
 
 def test_a_bad_file_fails_alone_and_is_tried_again(kb: KnowledgeBase, home: Path) -> None:
