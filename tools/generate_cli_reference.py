@@ -47,6 +47,27 @@ allowed is an error that names it. `kbdb config` shows each value in force and t
 in `[search]` stands for all fields.
 """
 
+SYNONYMS = """\
+## Synonyms
+
+`.kbdb/synonyms.toml` is optional. A word that no live section has is searched as its synonyms, each at 0.6 of a direct
+match, and a warning names them; a word that some section has is never widened. What stands here comes before the
+built-in list. A change holds from the next command on; nothing has to be learned again.
+
+```toml
+groups = [                                # each stands for every other of its group
+    ["k8s", "kubernetes"],
+    ["db", "database", "data store"],     # several words: a phrase to search for, never looked up itself
+]
+
+[words]                                   # one way: the word on the left is searched as those on the right
+oncall = ["pager duty", "rota"]
+```
+
+`groups` is a list of lists of two words or more; each line under `[words]` is one word and a list. Case does not
+matter, and words are stemmed as everywhere. Anything else in the file is an error that names the line.
+"""
+
 RESULTS: dict[str, tuple[type[Any], ...]] = {
     "kbdb learn": (model.AddSectionResult, model.LearnedDocument, model.NearDuplicate, model.Suppressed),
     "kbdb search": (model.PagedSearchResult, model.SearchHit, model.ExplainShare, model.Unreadable),
@@ -81,13 +102,13 @@ def cli_page() -> str:
 
 
 def configuration_page() -> str:
-    """A table of all settings."""
+    """A table of all settings, and the format of the synonyms."""
     rows = [
         f"| `{setting.key}` | `{toml_value(setting.default)}` | {setting.allowed} | {setting.meaning} |"
         for setting in SETTINGS
     ]
     return "\n".join(
-        [CONFIGURATION_HEAD, "| key | default | allowed | meaning |", "| --- | --- | --- | --- |", *rows, ""]
+        [CONFIGURATION_HEAD, "| key | default | allowed | meaning |", "| --- | --- | --- | --- |", *rows, "", SYNONYMS]
     )
 
 

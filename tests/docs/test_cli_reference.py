@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import runpy
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import typer
 
 from kbdb.cli.app import command_line
 from kbdb.config import SETTINGS
+from kbdb.query.synonyms import make_synonyms, parse_synonyms
 
 ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = runpy.run_path(str(ROOT / "tools" / "generate_cli_reference.py"))
@@ -56,3 +58,12 @@ def test_every_command_takes_db_and_json() -> None:
         if name != "kbdb db" and not {"--db", "--json"} <= {option for p in command.params for option in p.opts}
     ]
     assert lacking == []
+
+
+def test_the_synonyms_shown_are_read_as_the_page_says() -> None:
+    page = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"^```toml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    synonyms = make_synonyms((parse_synonyms(example.encode(), "synonyms.toml"),), lambda words: words)
+    assert synonyms.of("db") == ("database", "data store")
+    assert synonyms.of("oncall") == ("pager duty", "rota")
+    assert synonyms.of("rota") == ()
