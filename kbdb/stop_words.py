@@ -4,8 +4,6 @@ Function words only: articles, pronouns, prepositions, conjunctions, auxiliaries
 the analysis takes an elided word apart (qu'elle), what stands before the apostrophe is one too.
 """
 
-# ruff: noqa: RUF001 (Cyrillic letters look like Latin ones)
-
 from __future__ import annotations
 
 from collections.abc import Mapping

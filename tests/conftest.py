@@ -17,7 +17,7 @@ settings.load_profile("kbdb")
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
-    """The folder of real test collections, beside the checkout or where ``KBDB_SHARED`` says; skips where it is absent."""
+    """The real test collections, beside the checkout or where ``KBDB_SHARED`` says; skips where they are absent."""
     named = os.environ.get("KBDB_SHARED")
     shared = Path(named) if named else CHECKOUT.parent / "shared"
     if not (shared / "data").is_dir():

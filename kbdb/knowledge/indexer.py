@@ -157,7 +157,7 @@ class Indexer:
     def flush(self) -> None:
         """Writes what is only in memory, merged with what is not much larger, and makes it the current set."""
         segments, layout = self.segments, self.store.layout
-        if self.meta and self.meta.generation == self.store.generation and self.meta.folders == _folders(segments):
+        if all(slot.folder is not None for slot in segments.slots) and self.meta == self._described(segments):
             return
         first = segments.flush_from()
         if first < len(segments.slots):
@@ -168,19 +168,23 @@ class Indexer:
             index_files.write_segment(layout, folder, files)
             slot = replace(segments.slots[-1], segment=self._open(folder), folder=folder, files=None)
             segments = replace(segments, slots=(*segments.slots[:-1], slot))
-        self.meta = IndexMeta(
+        self.meta = self._described(segments)
+        index_files.write_meta(layout, self.meta)
+        self._segments, self.was_stale = segments, False
+        index_files.sweep(layout, self.meta.folders)
+
+    def _described(self, segments: SegmentList) -> IndexMeta:
+        """What meta.toml has to say of segments that are all on disk."""
+        return IndexMeta(
             generation=self.store.generation,
             fingerprint=self.fingerprint,
             built_with=self.built_with,
             folders=_folders(segments),
-            documents_changed=index_files.documents_changed(layout),
+            documents_changed=index_files.documents_changed(self.store.layout),
             left_out=tuple(sorted(self.left_out)),
             # Lost ones go on to count, else the next commit would make the loss good.
             events=self.count_events() + (self.lost_events or 0),
         )
-        index_files.write_meta(layout, self.meta)
-        self._segments, self.was_stale = segments, False
-        index_files.sweep(layout, self.meta.folders)
 
     def _load(self) -> None:
         layout, recovered = self.store.layout, self.store.recovered

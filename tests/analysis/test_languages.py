@@ -1,7 +1,5 @@
 """Which algorithm stems which word, and the stop words."""
 
-# ruff: noqa: RUF001 (letters of other scripts are the point)
-
 from __future__ import annotations
 
 import pytest

@@ -1,7 +1,5 @@
 """PyStemmer and the pure Snowball classes give the same stems."""
 
-# ruff: noqa: RUF001 (letters of other scripts are the point)
-
 from __future__ import annotations
 
 import json

@@ -1,7 +1,5 @@
 """The rules of csrc/README.md section 7, one example each, for both engines."""
 
-# ruff: noqa: RUF001 (letters of other scripts are the point)
-
 from __future__ import annotations
 
 from importlib import import_module

@@ -3,8 +3,6 @@
 The C tokeniser is tested through ``kbdb._engine`` where that is built, and alone in a program made with sanitizers.
 """
 
-# ruff: noqa: RUF001 (letters of other scripts are the point)
-
 from __future__ import annotations
 
 import random

@@ -171,9 +171,6 @@ def test_after_an_interruption_the_same_database_shows_what_was_committed(
     check_tidy(tmp_path)
 
 
-@pytest.mark.xfail(
-    reason="recovery writes the manifests again, and the index takes that for a change by others"
-)
 def test_after_a_checkpoint_that_failed_at_its_end_the_index_on_disk_is_used(tmp_path: Path) -> None:
     kb = open_or_make(tmp_path)
     learn_content(Life(kb, tmp_path))
