@@ -15,6 +15,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 import kbdb
+from kbdb.errors import StorageError
 from kbdb.knowledge import KnowledgeBase
 from kbdb.knowledge.core import Core
 from kbdb.model import SearchHit
@@ -149,7 +150,10 @@ def write(folder: Path, contents: dict[str, str]) -> None:
 
 def learn_notes(life: Life, *, prune: bool = False) -> None:
     """Learns the folder of notes; what was committed is acknowledged while it goes on."""
-    life.kb.learn([life.folder / "notes"], prune=prune, progress=lambda _: life.say(life.kb))
+    learned = life.kb.learn([life.folder / "notes"], prune=prune, progress=lambda _: life.say(life.kb))
+    for document in learned.documents:
+        if document.error is not None:
+            raise StorageError(f"{document.source}: {document.error['message']}")
 
 
 def learn_content(life: Life, *, text: str = "# Said\n\nThe moon is round.\n") -> None:

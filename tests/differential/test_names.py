@@ -36,8 +36,8 @@ ONLY_IN_C = {
     *("container_regions", "container_is_lists", "keyed_count", "lengths_read", "view_kbid", "bm25f_length"),
     # Ranges of strings and bitmaps of keys are comprehensions.
     *("strings_seek", "strings_prefix", "keyed_bitmap"),
-    # Tables of norms and of what was looked up before make C fast.
-    *("bm25f_prepare", "term_find"),
+    # Tables of norms, of what was looked up before and of who holds a frequent stem make C fast.
+    *("bm25f_prepare", "term_find", "similar_wants_bitmap", "similar_bitmap"),
     # The steps of Builder.add, merge and finish, between which C hands words to Python to be folded and stemmed.
     *("builder_analyse", "builder_append", "builder_commit", "builder_filter", "builder_fold", "builder_reference"),
     *("builder_reserve_tokens", "builder_roll_back", "builder_set_stem", "builder_sort_words", "builder_word"),
