@@ -19,7 +19,7 @@ import kbdb
 
 ROOT = Path(__file__).resolve().parent.parent
 WIDTH = "92"
-HOME = "/home/ada/notes"
+HOME = "/home/you/notes"
 """What a page shows for the folder in which its transcripts run."""
 
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
