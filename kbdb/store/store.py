@@ -199,20 +199,22 @@ class Store:
         """
         with self._turn:
             self.sync()
+            if self._rewrites:
+                self._take_up()
+                self._write_files()
             if self.delayed is not None:
                 raise self.delayed
             if self._journal.is_empty:
                 return
-            if self._rewrites:
-                self._rewrite()
             try:
                 self._sync_files()
             except StorageError:
                 # The system may have dropped the unwritten bytes and call the files clean from now on: they have to be
-                # written again before the journal may let them go.
+                # written again before the journal may let them go, and reading takes them from there meanwhile.
                 self._rewrites = True
-                self._rewrite()
+                self._take_up()
                 raise
+            self._rewrites = False
             self._journal.restart()
             self.recovered = ()
 
@@ -360,13 +362,9 @@ class Store:
         self._backlog = Backlog(self._numbered(commits))
         self._write_files()
 
-    def _rewrite(self) -> None:
-        """Writes the files of all commits of the journal anew."""
+    def _take_up(self) -> None:
+        """Takes all commits of the journal for ones whose files are not written yet."""
         self._backlog = Backlog(self._numbered(self._journal.commits()))
-        self._write_files()
-        if self.delayed is not None:
-            raise self.delayed
-        self._rewrites = False
 
     def _numbered(self, commits: list[Commit]) -> Iterator[tuple[int, Commit]]:
         return enumerate(commits, self.generation - len(commits) + 1)
