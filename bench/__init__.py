@@ -1,0 +1,1 @@
+"""Measurements of kbdb, run from the checkout; see README.md."""
