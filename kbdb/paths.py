@@ -72,10 +72,10 @@ class Layout:
         return self.indexes / "meta.toml"
 
     def section(self, kbid: str) -> Path:
-        return self.sections / kbid[:2] / f"{kbid}.sec"
+        return self.root / f"sections/{kbid[:2]}/{kbid}.sec"
 
     def manifest(self, docid: str) -> Path:
-        return self.documents / f"{docid}.toml"
+        return self.root / f"documents/{docid}.toml"
 
 
 Rule = Literal["option", "environment", "nearest", "user", "here"]

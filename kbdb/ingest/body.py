@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from kbdb.ingest.blocks import scan
 from kbdb.ingest.inline import plain_text
 from kbdb.ingest.lines import BLANK, Lines, split_lines
@@ -9,6 +11,7 @@ from kbdb.ingest.markdown import without_attributes
 from kbdb.ingest.media import MARKDOWN
 
 
+@lru_cache(maxsize=1024)
 def body_of(content: str, title: str, type: str) -> str:
     """``content`` without its heading line or lines, if it is Markdown that starts with a heading saying ``title``.
 

@@ -168,6 +168,8 @@ class Core:
         """Those of the sections that are stored and can be read."""
         found = []
         for kbid in kbids:
+            if not self.store.has_section(kbid):
+                continue
             try:
                 found.append(self.store.read_section(kbid))
             except (SectionNotFoundError, CorruptError):

@@ -28,7 +28,10 @@ def account_for_missing(core: Core, folders: Sequence[Path], prune: bool, who: s
 
 def _documents_in(core: Core, folders: Sequence[Path], tally: Tally) -> Iterator[Manifest]:
     inside = [Path(os.path.abspath(folder)) for folder in folders]
+    learned = {document.docid for document in tally.documents}
     for docid in core.store.manifest_ids() if inside else ():
+        if docid in learned:
+            continue
         try:
             manifest = core.store.read_manifest(docid)
         except CorruptError as error:
