@@ -37,6 +37,10 @@ GONE = "ports.md"
 QUERIES = ("moon", "ships flood", "iron heavy", '"sun and moon"', "潮", "tag:harbour", "rope* -sea", "title:anchors")
 
 
+class SomeFailedError(StorageError):
+    """Learning a folder went on after documents that could not be stored."""
+
+
 @dataclass(frozen=True, slots=True)
 class View:
     """All that a database shows: documents by docid as state and bytes, states by kbid, what queries find."""
@@ -153,7 +157,7 @@ def learn_notes(life: Life, *, prune: bool = False) -> None:
     learned = life.kb.learn([life.folder / "notes"], prune=prune, progress=lambda _: life.say(life.kb))
     for document in learned.documents:
         if document.error is not None:
-            raise StorageError(f"{document.source}: {document.error['message']}")
+            raise SomeFailedError(f"{document.source}: {document.error['message']}")
 
 
 def learn_content(life: Life, *, text: str = "# Said\n\nThe moon is round.\n") -> None:
