@@ -82,7 +82,7 @@ def _live(name: str, tmp_path: Path, whole_file_system: bool = False) -> Lived:
 
 
 @pytest.mark.parametrize("whole_file_system", [False, True])
-@pytest.mark.parametrize("cuts", [pytest.param(5, id="5"), pytest.param(400, id="400", marks=pytest.mark.long)])
+@pytest.mark.parametrize("cuts", [pytest.param(5, id="5"), pytest.param(100, id="100", marks=pytest.mark.long)])
 @pytest.mark.parametrize("name", NAMES)
 def test_after_a_power_cut_what_was_acknowledged_is_there_and_all_is_whole(
     name: str, cuts: int, whole_file_system: bool, tmp_path: Path
