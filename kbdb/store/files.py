@@ -146,10 +146,12 @@ def replace_folder(source: Path, target: Path, old: Path, *, point: str) -> None
     Args:
         source: the finished folder.
         target: its place; what stands there may be a folder or nothing.
-        old: where what stood there waits meanwhile, and stays when the process ends between the two renames.
+        old: where what stood there waits meanwhile, and stays when the process ends between the two renames. What such
+            an end left there goes only once something whole stands in its place.
         point: the kind of folder, for fault points.
     """
-    remove_folder(old, point=point)
+    if target.exists():
+        remove_folder(old, point=point)
     with _naming(target, "replace"):
         if target.exists():
             faults.pass_point(f"rename:{point}")
