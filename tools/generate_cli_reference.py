@@ -45,6 +45,9 @@ Generated from `kbdb/config.py` by `tools/generate_cli_reference.py`; do not edi
 Settings stand in `.kbdb/worker.toml`. A missing file or key means the default; an unknown key or a value that is not
 allowed is an error that names it. `kbdb config` shows each value in force and the line it came from. A number for `b`
 in `[search]` stands for all fields.
+
+`search.deadline_ms`, `index.build_memory_mb` and the tables `[daemon]`, `[embedding]`, `[auto_capture]` and `[capture]`
+are checked, and nothing acts on them yet: there is no daemon, no embedding and no capture in this version.
 """
 
 SYNONYMS = """\

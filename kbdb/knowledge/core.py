@@ -201,7 +201,11 @@ class Core:
         return self.generation
 
     def checkpoint(self) -> None:
-        """Writes the index, makes the truth files durable and empties the journal, in this order."""
+        """Writes the index, makes the truth files durable and empties the journal, in this order.
+
+        Files that a full disk delayed go first: the index notes when the manifests were last changed.
+        """
+        self.store.sync()
         self.indexer.flush()
         self._snapshot = None
         self.store.checkpoint()

@@ -333,3 +333,12 @@ def test_a_section_left_out_of_the_index_is_told_by_every_search(kb: KnowledgeBa
         assert [one.kbid for one in again.search("juice").unreadable] == [damaged]
         again.learn([home / "guide.md"])
         assert again.search("juice").unreadable == ()
+
+
+def test_files_that_a_full_disk_delayed_are_no_change_by_others(kb: KnowledgeBase, home: Path) -> None:
+    with faults.hooked(lambda point: "enospc" if point == "write:documents" else None):
+        kb.learn(content="Late but not lost.", title="Late")
+    kb.close()
+    with kbdb.open(home) as again:
+        assert titles(again, "late") == ["Late"]
+        assert again.status().warnings == ()
