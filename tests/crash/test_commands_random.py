@@ -18,7 +18,8 @@ from tests.crash.left_over import check_sound, check_tidy
 
 TOLD = Path(__file__).with_name("told.py")
 WORDS = ("moon", "sea", "harbour", "ships", "iron", "潮汐", "naïve", *(f"word{number}" for number in range(1500)))
-DOCUMENTS = 150
+DOCUMENTS = 300
+"""Many more than learn commits at a time, so that most kills find something acknowledged and something not."""
 
 
 def _write_folder(folder: Path, seed: int) -> None:
