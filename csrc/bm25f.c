@@ -1,47 +1,43 @@
-/* BM25F: what does not depend on the entry, computed once for a searcher. */
+/* BM25F: what does not depend on the entry. */
 #include "bm25f.h"
 
 #include <math.h>
-#include <stdlib.h>
-
-#define NORMS_MAX \
-    4096u /* lengths with a stored norm: nearly all fields are shorter, and 32 KB fit a first-level cache */
 
 double kb_bm25f_idf(uint64_t sections, uint64_t df) {
     return log(1.0 + ((double)(sections - df) + 0.5) / ((double)df + 0.5));
 }
 
-double kb_bm25f_norm(const kb_searcher *searcher, uint32_t field, uint32_t length) {
-    double b = searcher->params.b[field];
-    double average = searcher->averages[field];
+double kb_bm25f_norm(const kb_bm25f *bm25f, uint32_t field, uint32_t length) {
+    double b = bm25f->params.b[field];
+    double average = bm25f->averages[field];
     return average == 0.0 ? 1.0 : (1.0 - b) + b * ((double)length / average);
 }
 
-kb_status kb_bm25f_prepare(kb_searcher *searcher) {
+uint8_t kb_bm25f_impact(double saturation) {
+    double impact = ceil(255.0 * saturation);
+    return (uint8_t)(impact < 255.0 ? impact : 255.0);
+}
+
+/* The saturation of a stem that stands so often in a body of this length, and in no other field. */
+static double saturation_of_body(const kb_bm25f *bm25f, uint32_t frequency, uint32_t length) {
+    const uint32_t frequencies[KB_FIELDS] = {[KB_BODY] = frequency};
+    const uint32_t lengths[KB_FIELDS] = {[KB_BODY] = length};
+    return kb_bm25f_saturation(bm25f, frequencies, lengths);
+}
+
+void kb_bm25f_prepare(const kb_params *params, uint64_t sections, const uint64_t totals[KB_FIELDS], kb_bm25f *bm25f) {
+    bm25f->params = *params;
     for (uint32_t field = 0; field < KB_FIELDS; field++) {
-        uint32_t longest = 0;
-        for (uint32_t i = 0; i < searcher->count; i++)
-            if (searcher->views[i].lengths->longest[field] > longest)
-                longest = searcher->views[i].lengths->longest[field];
-        uint32_t count = longest < NORMS_MAX ? longest + 1 : NORMS_MAX;
-        double total = (double)searcher->totals[field];
-        searcher->averages[field] = searcher->sections == 0 ? 0.0 : total / (double)searcher->sections;
-        searcher->norms_count[field] = count;
-        searcher->norms[field] = malloc(count * sizeof(double));
-        if (searcher->norms[field] == NULL)
-            return KB_E_MEMORY;
-        for (uint32_t length = 0; length < count; length++)
-            searcher->norms[field][length] = kb_bm25f_norm(searcher, field, length);
+        bm25f->averages[field] = sections == 0 ? 0.0 : (double)totals[field] / (double)sections;
+        for (uint32_t length = 0; length < KB_NORMS; length++)
+            bm25f->norms[field][length] = kb_bm25f_norm(bm25f, field, length);
     }
-    uint32_t count = searcher->norms_count[KB_BODY];
-    searcher->few = malloc(KB_FEW * (size_t)count * sizeof(double));
-    if (searcher->few == NULL)
-        return KB_E_MEMORY;
-    for (uint32_t frequency = 1; frequency <= KB_FEW; frequency++) {
-        for (uint32_t length = 0; length < count; length++) {
-            double x = 0.0 + (searcher->params.weights[KB_BODY] * (double)frequency) / searcher->norms[KB_BODY][length];
-            searcher->few[(size_t)(frequency - 1) * count + length] = x / (searcher->params.k1 + x);
-        }
+    for (uint32_t i = 0; i < KB_FEW; i++) {
+        /* No stem stands in an empty body, whose norm may be 0. */
+        bm25f->few[i][0] = bm25f->most[i][0] = 0.0;
+        for (uint32_t length = 1; length < KB_NORMS; length++)
+            bm25f->few[i][length] = saturation_of_body(bm25f, i + 1, length);
+        for (uint32_t code = 1; code <= KB_LENGTH_CODE_MAX; code++)
+            bm25f->most[i][code] = saturation_of_body(bm25f, i + 1, kb_corpus_code_length(code));
     }
-    return KB_OK;
 }

@@ -4,43 +4,53 @@
 
 #include <float.h>
 
-#include "searcher.h"
+#include "corpus.h"
 
 _Static_assert(FLT_EVAL_METHOD == 0, "scores need arithmetic that rounds each operation to double");
 
-/* The weight of a stem that `df` of `sections` live entries hold. */
+#define KB_NORMS 512u /* lengths with a stored norm: nearly all fields are shorter, and making them takes microseconds */
+#define KB_FEW 3u     /* frequencies with a stored saturation: those of the postings that are no exceptions */
+
+typedef struct {
+    double k1;
+    double b[KB_FIELDS];
+    double weights[KB_FIELDS];
+} kb_params;
+
+/* What a set of entries makes of the parameters. */
+typedef struct {
+    kb_params params;
+    double averages[KB_FIELDS];
+    double norms[KB_FIELDS][KB_NORMS];           /* by length */
+    double few[KB_FEW][KB_NORMS];                /* by frequency less 1 and body length: saturation of the body alone */
+    double most[KB_FEW][KB_LENGTH_CODE_MAX + 1]; /* by frequency less 1 and length code of the body: the largest such */
+} kb_bm25f;
+
+/* The weight of a stem that `df` of `sections` entries hold. */
 double kb_bm25f_idf(uint64_t sections, uint64_t df);
 
-/* Fills averages, norms and `once` of a searcher whose sections and totals are counted. KB_E_MEMORY. */
-kb_status kb_bm25f_prepare(kb_searcher *searcher);
+/* Prepares for a set of so many entries with these summed lengths. */
+void kb_bm25f_prepare(const kb_params *params, uint64_t sections, const uint64_t totals[KB_FIELDS], kb_bm25f *bm25f);
 
 /* The norm of a field of this length, computed. */
-double kb_bm25f_norm(const kb_searcher *searcher, uint32_t field, uint32_t length);
+double kb_bm25f_norm(const kb_bm25f *bm25f, uint32_t field, uint32_t length);
 
-/* The length of an entry's field. */
-static inline uint32_t kb_bm25f_length(const kb_view *view, uint32_t entry, uint32_t field) {
-    return view->lengths->lengths[(size_t)field * view->segment->entries + entry];
-}
+/* A saturation in 255ths, rounded up (README.md section 4). */
+uint8_t kb_bm25f_impact(double saturation);
 
-/* How much of its full weight a stem gives to an entry, from its frequencies there; none may be in a field of length 0
- * (README.md section 6: then KB_E_CORRUPT). */
-static inline kb_status kb_bm25f_saturation(const kb_searcher *searcher, const kb_view *view, uint32_t entry,
-                                            const uint32_t frequencies[KB_FIELDS], double *saturation,
-                                            kb_error *error) {
+/* How much of its full weight a stem gives to an entry, from its frequencies there and the lengths of the fields that
+ * hold it. */
+static inline double kb_bm25f_saturation(const kb_bm25f *bm25f, const uint32_t frequencies[KB_FIELDS],
+                                         const uint32_t lengths[KB_FIELDS]) {
     double x = 0.0;
     for (uint32_t field = 0; field < KB_FIELDS; field++) {
         if (frequencies[field] == 0)
             continue;
-        uint32_t length = kb_bm25f_length(view, entry, field);
-        if (length == 0)
-            return kb_corrupt(KB_FILE_CORPUS, view->segment->corpus.records.offset,
-                              "a stem occurs in a field of length 0", error);
-        double norm = length < searcher->norms_count[field] ? searcher->norms[field][length]
-                                                            : kb_bm25f_norm(searcher, field, length);
-        x = x + (searcher->params.weights[field] * (double)frequencies[field]) / norm;
+        uint32_t length = lengths[field];
+        double norm = length < KB_NORMS ? bm25f->norms[field][length] : kb_bm25f_norm(bm25f, field, length);
+        x = x + (bm25f->params.weights[field] * (double)frequencies[field]) / norm;
     }
-    *saturation = x / (searcher->params.k1 + x);
-    return KB_OK;
+    return x / (bm25f->params.k1 + x);
 }
 
 #endif

@@ -8,10 +8,11 @@
 
 #define RAW_FLAG 0x80000000u /* in an open entry: the token's word is the number of a raw word */
 
-kb_status kb_builder_new(uint64_t fingerprint, uint64_t seed, kb_builder *builder) {
+kb_status kb_builder_new(uint64_t fingerprint, const kb_params *params, uint64_t seed, kb_builder *builder) {
     kb_intern *tables[] = {&builder->kbids, &builder->removed,     &builder->words,         &builder->raws,
                            &builder->stems, &builder->filter_keys, &builder->reference_keys};
     builder->fingerprint = fingerprint;
+    builder->params = *params;
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         if (kb_intern_init(tables[i], seed) != KB_OK)
             return KB_E_MEMORY;
@@ -173,7 +174,7 @@ kb_status kb_builder_reference(kb_builder *builder, const uint8_t *key, size_t l
 }
 
 kb_status kb_builder_append(kb_builder *builder, const uint8_t kbid[KB_KBID_BYTES]) {
-    if (builder->entries_count == KB_ENTRIES_MAX - 1)
+    if (builder->entries_count == KB_ENTRIES_MAX)
         return KB_E_TOO_LARGE;
     if (builder->entries_count == builder->entries_capacity) {
         uint32_t capacity = builder->entries_capacity == 0 ? 16 : builder->entries_capacity * 2;

@@ -11,6 +11,7 @@
 #ifndef KB_BUILDER_H
 #define KB_BUILDER_H
 
+#include "bm25f.h"
 #include "intern.h"
 #include "segment.h"
 
@@ -44,6 +45,7 @@ typedef struct {
 
 typedef struct {
     uint64_t fingerprint;
+    kb_params params; /* that impacts are made with */
     kb_intern kbids; /* number i belongs to entries[i] */
     kb_intern removed;
     kb_intern words;
@@ -69,7 +71,7 @@ typedef struct {
 } kb_builder;
 
 /* The struct must be zero before; the owner calls kb_builder_free, also after a failure. The seed is kb_intern's. */
-kb_status kb_builder_new(uint64_t fingerprint, uint64_t seed, kb_builder *builder);
+kb_status kb_builder_new(uint64_t fingerprint, const kb_params *params, uint64_t seed, kb_builder *builder);
 void kb_builder_free(kb_builder *builder);
 
 /* Begins an entry: cuts its five texts (normalised; analysis.h) into tokens. Then, for each number from raws_folded to

@@ -18,7 +18,7 @@ typedef struct {
 static const file_kind kinds[KB_FILES] = {
     [KB_FILE_TERMS] = {"KBTI", 7, 1u << 6},
     [KB_FILE_POSITIONS] = {"KBPO", 1, 1u << 0},
-    [KB_FILE_CORPUS] = {"KBCO", 8, 1u << 5 | 1u << 6},
+    [KB_FILE_CORPUS] = {"KBCO", 11, 1u << 5 | 1u << 6},
     [KB_FILE_REFERENCES] = {"KBRF", 4, 1u << 3},
 };
 
@@ -60,7 +60,7 @@ static kb_status check_header(kb_file file, const uint8_t *bytes, size_t length,
         return kb_corrupt(file, 6, "the number of regions is wrong", error);
     if (kb_load_u64(bytes + 8) != length)
         return kb_corrupt(file, 8, "the file is not as long as it says", error);
-    if (kb_load_u32(bytes + 24) >= KB_ENTRIES_MAX)
+    if (kb_load_u32(bytes + 24) > KB_ENTRIES_MAX)
         return kb_corrupt(file, 24, "more entries than a segment holds", error);
     return KB_OK;
 }

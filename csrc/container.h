@@ -16,10 +16,10 @@
 #include "cursor.h"
 #include "error.h"
 
-#define KB_VERSION 1u
+#define KB_VERSION 2u
 #define KB_PAGE 4096u /* bytes under one crc: small, so that opening a large table costs what is used of it */
-#define KB_ENTRIES_MAX (1u << 30) /* a posting's code holds an entry and two bits more */
-#define KB_REGIONS_MAX 8u
+#define KB_ENTRIES_MAX (1u << 30) /* the gaps of a block of postings then take fewer bytes than 16 bits count */
+#define KB_REGIONS_MAX 11u
 
 typedef struct {
     const uint8_t *bytes;

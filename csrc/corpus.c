@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "bits.h"
 #include "bitmap.h"
 #include "crc32.h"
 
@@ -11,10 +12,16 @@
 #define FILTERS 2u
 #define STORED 6u
 #define REMOVED 7u
+#define BODY_CODES 8u
+#define LENGTHS 9u
+#define TOTALS 10u
 
 kb_status kb_corpus_open(const kb_container *container, kb_corpus *corpus, kb_error *error) {
     uint64_t kbids = 0;
     uint64_t records = 0;
+    uint64_t codes = 0;
+    uint64_t lengths = 0;
+    uint64_t totals = 0;
     corpus->entries = container->entries;
     kb_status status = kb_table_open(container, KBIDS, KB_KBID_BYTES, &corpus->kbids, &kbids, error);
     if (status == KB_OK)
@@ -25,7 +32,14 @@ kb_status kb_corpus_open(const kb_container *container, kb_corpus *corpus, kb_er
         status = kb_lists_open(container, STORED, container->entries, &corpus->stored);
     if (status == KB_OK)
         status = kb_table_open(container, REMOVED, KB_KBID_BYTES, &corpus->removed, &corpus->removed_count, error);
-    if (status == KB_OK && (kbids != container->entries || records != container->entries))
+    if (status == KB_OK)
+        status = kb_table_open(container, BODY_CODES, 1, &corpus->body_codes, &codes, error);
+    if (status == KB_OK)
+        status = kb_table_open(container, LENGTHS, 4 * KB_FIELDS, &corpus->lengths, &lengths, error);
+    if (status == KB_OK)
+        status = kb_table_open(container, TOTALS, 8 * KB_FIELDS, &corpus->totals, &totals, error);
+    if (status == KB_OK && (kbids != container->entries || records != container->entries ||
+                            codes != container->entries || lengths != container->entries || totals != 1))
         status = kb_corrupt(KB_FILE_CORPUS, corpus->kbids.offset, "a table does not fit the number of entries", error);
     return status;
 }
@@ -36,6 +50,9 @@ void kb_corpus_close(kb_corpus *corpus) {
     kb_keyed_close(&corpus->filters);
     kb_lists_close(&corpus->stored);
     kb_table_close(&corpus->removed);
+    kb_table_close(&corpus->body_codes);
+    kb_table_close(&corpus->lengths);
+    kb_table_close(&corpus->totals);
 }
 
 kb_status kb_corpus_kbid(const kb_corpus *corpus, uint32_t entry, const uint8_t **kbid, kb_error *error) {
@@ -75,9 +92,33 @@ kb_status kb_corpus_entry(const kb_corpus *corpus, uint32_t number, kb_entry *en
     entry->stored_crc = kb_load_u32(row + 12);
     entry->flags = kb_load_u32(row + 16);
     entry->distinct = kb_load_u32(row + 20);
-    for (uint32_t field = 0; field < KB_FIELDS; field++)
-        entry->lengths[field] = kb_load_u32(row + 24 + 4 * field);
     return KB_OK;
+}
+
+kb_status kb_corpus_totals(const kb_corpus *corpus, uint64_t totals[KB_FIELDS], kb_error *error) {
+    const uint8_t *bytes = NULL;
+    kb_status status = kb_table_bytes(&corpus->totals, 0, corpus->totals.length, &bytes, error);
+    for (uint32_t field = 0; field < KB_FIELDS && status == KB_OK; field++)
+        totals[field] = kb_load_u64(bytes + 8 * field);
+    return status;
+}
+
+#define CODE_PLAIN 64u /* lengths below it are their own code */
+#define CODE_STEPS 5u  /* bits after the first that a code keeps */
+
+uint32_t kb_corpus_length_code(uint32_t length) {
+    if (length < CODE_PLAIN)
+        return length;
+    uint32_t exponent = kb_bits_width(length) - 1;
+    uint32_t code = CODE_PLAIN + 32 * (exponent - 6) + (length >> (exponent - CODE_STEPS) & 31);
+    return code < KB_LENGTH_CODE_MAX ? code : KB_LENGTH_CODE_MAX;
+}
+
+uint32_t kb_corpus_code_length(uint32_t code) {
+    if (code < CODE_PLAIN)
+        return code;
+    uint32_t exponent = (code - CODE_PLAIN) / 32 + 6;
+    return (32 + (code - CODE_PLAIN) % 32) << (exponent - CODE_STEPS);
 }
 
 kb_status kb_corpus_stored(const kb_corpus *corpus, uint32_t number, kb_cursor *cursor, kb_error *error) {
@@ -133,6 +174,28 @@ static kb_status verify_records(const kb_corpus *corpus, kb_error *error) {
     return KB_OK;
 }
 
+/* Checks the length codes, and that the totals are the sums they say. */
+static kb_status verify_lengths(const kb_corpus *corpus, kb_error *error) {
+    uint64_t totals[KB_FIELDS] = {0};
+    uint64_t sums[KB_FIELDS] = {0};
+    const uint8_t *codes = NULL;
+    kb_status status = kb_corpus_totals(corpus, totals, error);
+    if (status == KB_OK)
+        status = kb_table_bytes(&corpus->body_codes, 0, corpus->body_codes.length, &codes, error);
+    for (uint32_t i = 0; i < corpus->entries && status == KB_OK; i++) {
+        for (uint32_t field = 0; field < KB_FIELDS && status == KB_OK; field++) {
+            uint32_t length = 0;
+            status = kb_corpus_length(corpus, i, field, &length, error);
+            sums[field] += length;
+            if (status == KB_OK && field == KB_BODY && codes[i] != kb_corpus_length_code(length))
+                status = kb_corrupt(KB_FILE_CORPUS, corpus->body_codes.offset + i, "a length code is wrong", error);
+        }
+    }
+    if (status == KB_OK && memcmp(totals, sums, sizeof totals) != 0)
+        status = kb_corrupt(KB_FILE_CORPUS, corpus->totals.offset, "a total is not the sum of the lengths", error);
+    return status;
+}
+
 kb_status kb_corpus_verify(const kb_corpus *corpus, uint32_t kbids_crc, kb_error *error) {
     kb_status status = verify_kbids(&corpus->kbids, error);
     if (status == KB_OK && kb_crc32(corpus->kbids.bytes, (size_t)corpus->kbids.length) != kbids_crc)
@@ -148,5 +211,7 @@ kb_status kb_corpus_verify(const kb_corpus *corpus, uint32_t kbids_crc, kb_error
     }
     if (status == KB_OK)
         status = verify_records(corpus, error);
+    if (status == KB_OK)
+        status = verify_lengths(corpus, error);
     return status == KB_OK ? kb_keyed_verify(&corpus->filters, error) : status;
 }

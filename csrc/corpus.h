@@ -7,8 +7,9 @@
 #include "terms.h"
 
 #define KB_KBID_BYTES 16u
-#define KB_ENTRY_BYTES 44u
+#define KB_ENTRY_BYTES 24u
 #define KB_ENTRY_LISTED 1u
+#define KB_LENGTH_CODE_MAX 255u
 
 typedef struct {
     kb_table kbids;
@@ -16,6 +17,9 @@ typedef struct {
     kb_keyed filters;
     kb_lists stored;
     kb_table removed;
+    kb_table body_codes;
+    kb_table lengths;
+    kb_table totals;
     uint32_t entries;
     uint64_t removed_count;
 } kb_corpus;
@@ -25,8 +29,7 @@ typedef struct {
     uint32_t stored_length;
     uint32_t stored_crc;
     uint32_t flags;
-    uint32_t distinct;
-    uint32_t lengths[KB_FIELDS];
+    uint32_t distinct; /* stems in title and body */
 } kb_entry;
 
 /* KB_E_CORRUPT, KB_E_MEMORY; closed like a table. */
@@ -42,6 +45,39 @@ kb_status kb_corpus_kbid(const kb_corpus *corpus, uint32_t entry, const uint8_t 
 kb_status kb_corpus_find(const kb_corpus *corpus, const uint8_t *kbid, bool *found, uint32_t *entry, kb_error *error);
 
 kb_status kb_corpus_entry(const kb_corpus *corpus, uint32_t number, kb_entry *entry, kb_error *error);
+
+/* Sets *length to that of an entry's field. */
+static inline kb_status kb_corpus_length(const kb_corpus *corpus, uint32_t number, uint32_t field, uint32_t *length,
+                                         kb_error *error) {
+    const uint8_t *bytes = NULL;
+    uint64_t at = ((uint64_t)field * corpus->entries + number) * 4;
+    kb_status status = kb_table_bytes(&corpus->lengths, at, 4, &bytes, error);
+    if (status == KB_OK)
+        *length = kb_load_u32(bytes);
+    return status;
+}
+
+/* Sets the lengths of the fields of `mask`, which hold a stem and so must not be empty. */
+static inline kb_status kb_corpus_lengths(const kb_corpus *corpus, uint32_t number, uint32_t mask,
+                                          uint32_t lengths[KB_FIELDS], kb_error *error) {
+    for (uint32_t field = 0; mask >> field != 0; field++) {
+        if (!(mask >> field & 1))
+            continue;
+        kb_status status = kb_corpus_length(corpus, number, field, &lengths[field], error);
+        if (status != KB_OK)
+            return status;
+        if (lengths[field] == 0)
+            return kb_corrupt(KB_FILE_CORPUS, corpus->lengths.offset, "a stem occurs in a field of length 0", error);
+    }
+    return KB_OK;
+}
+
+/* Sets totals to the summed lengths of all entries. */
+kb_status kb_corpus_totals(const kb_corpus *corpus, uint64_t totals[KB_FIELDS], kb_error *error);
+
+/* The length code of a length, and the smallest length of a code (README.md section 6). */
+uint32_t kb_corpus_length_code(uint32_t length);
+uint32_t kb_corpus_code_length(uint32_t code);
 
 /* Sets *cursor over the bytes stored with an entry. */
 kb_status kb_corpus_stored(const kb_corpus *corpus, uint32_t number, kb_cursor *cursor, kb_error *error);

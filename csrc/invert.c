@@ -8,8 +8,9 @@
 
 #include "builder.h"
 #include "crc32.h"
+#include "lists_write.h"
 
-#define ROUND_TOKENS ((size_t)1 << 23) /* 100 MB sorted at a time; smaller means more passes over all tokens */
+#define ROUND_TOKENS ((size_t)1 << 22) /* 50 MB sorted at a time; smaller means more passes over all tokens */
 
 /* A token in its stem's list. The field is part of `form`, below the form, so that one number holds both. */
 typedef struct {
@@ -34,7 +35,10 @@ typedef struct {
     size_t *next;         /* by rank, in a round: where the next token goes */
     occurrence *occurrences;
     kb_bytes regions[KB_REGIONS_MAX];
-    kb_bytes positions;
+    kb_bytes lengths; /* region 9 of corpus.dat */
+    uint64_t totals[KB_FIELDS];
+    kb_bm25f bm25f;
+    kb_lists_writer writer;
     uint32_t kbids_crc;
 } inversion_task;
 
@@ -127,77 +131,26 @@ static void sort_group(occurrence *group, size_t count) {
     }
 }
 
-static void put_posting(kb_bytes *out, uint32_t gap, const occurrence *group, size_t count) {
-    uint32_t frequencies[KB_FIELDS] = {0};
-    uint8_t mask = 0;
-    for (size_t i = 0; i < count; i++) {
-        frequencies[FIELD_OF(group[i].form)]++;
-        mask = (uint8_t)(mask | 1u << FIELD_OF(group[i].form));
-    }
-    if (mask == 1u << KB_BODY) {
-        kb_bytes_put_varint(out, gap << 2 | (frequencies[KB_BODY] > 1));
-        if (frequencies[KB_BODY] > 1)
-            kb_bytes_put_varint(out, frequencies[KB_BODY] - 2);
-        return;
-    }
-    kb_bytes_put_varint(out, gap << 2 | 2);
-    kb_bytes_put(out, &mask, 1);
-    for (uint32_t field = 0; field < KB_FIELDS; field++)
-        if (mask >> field & 1)
-            kb_bytes_put_varint(out, frequencies[field] - 1);
-}
-
-static kb_status put_positions(kb_bytes *out, const occurrence *group, size_t count, uint32_t bits) {
-    uint32_t field = KB_FIELDS;
-    uint32_t before = 0;
-    for (size_t i = 0; i < count; i++) {
-        before = FIELD_OF(group[i].form) == field ? before : 0;
-        field = FIELD_OF(group[i].form);
-        uint64_t value = (uint64_t)(group[i].position - before) << bits | group[i].form >> FIELD_BITS;
-        if (value > UINT32_MAX)
-            return KB_E_TOO_LARGE;
-        before = group[i].position;
-        kb_bytes_put_varint(out, (uint32_t)value);
-    }
-    return KB_OK;
-}
-
 /* Writes one stem's lists and record. */
 static kb_status put_stem(inversion_task *inversion, occurrence *tokens, size_t count, uint32_t forms) {
-    kb_bytes *postings = &inversion->regions[6];
-    kb_bytes *positions = &inversion->positions;
-    kb_bytes *records = &inversion->regions[5];
-    size_t postings_start = postings->length;
-    size_t positions_start = positions->length;
-    uint32_t bits = kb_positions_bits(forms);
-    uint32_t next = 0;
-    uint32_t df = 0;
+    kb_lists_writer *writer = &inversion->writer;
+    kb_lists_begin(writer, forms);
     for (size_t start = 0, end = 0; start < count; start = end) {
+        uint32_t frequencies[KB_FIELDS] = {0};
+        kb_status status = KB_OK;
         while (end < count && tokens[end].entry == tokens[start].entry)
             end++;
         sort_group(tokens + start, end - start);
-        put_posting(postings, tokens[start].entry - next, tokens + start, end - start);
-        kb_status status = put_positions(positions, tokens + start, end - start, bits);
+        for (size_t i = start; i < end && status == KB_OK; i++) {
+            frequencies[FIELD_OF(tokens[i].form)]++;
+            status = kb_lists_value(writer, tokens[i].position, tokens[i].form >> FIELD_BITS);
+        }
+        if (status == KB_OK)
+            status = kb_lists_posting(writer, tokens[start].entry, frequencies);
         if (status != KB_OK)
             return status;
-        next = tokens[start].entry + 1;
-        df++;
     }
-    size_t postings_length = postings->length - postings_start;
-    size_t positions_length = positions->length - positions_start;
-    if (postings->failed || positions->failed)
-        return KB_E_MEMORY;
-    if (postings_length > UINT32_MAX || positions_length > UINT32_MAX)
-        return KB_E_TOO_LARGE;
-    kb_bytes_put_u64(records, postings_start);
-    kb_bytes_put_u64(records, positions_start);
-    kb_bytes_put_u32(records, (uint32_t)postings_length);
-    kb_bytes_put_u32(records, (uint32_t)positions_length);
-    kb_bytes_put_u32(records, df);
-    kb_bytes_put_u32(records, forms);
-    kb_bytes_put_u32(records, kb_crc32(postings->data + postings_start, postings_length));
-    kb_bytes_put_u32(records, kb_crc32(positions->data + positions_start, positions_length));
-    return KB_OK;
+    return kb_lists_end(writer);
 }
 
 static kb_status put_stems(inversion_task *inversion) {
@@ -268,9 +221,18 @@ static kb_status write_terms(inversion_task *inversion, kb_bytes *terms, kb_byte
         status = put_strings(&builder->stems, inversion->stems, inversion->stems_count, &regions[3], &regions[4]);
     if (status == KB_OK)
         status = put_stems(inversion);
+    free(inversion->occurrences);
+    inversion->occurrences = NULL;
+    regions[5] = inversion->writer.records;
+    regions[6] = inversion->writer.postings;
+    kb_bytes lists = inversion->writer.positions;
+    inversion->writer.records = inversion->writer.postings = inversion->writer.positions = (kb_bytes){0};
     if (status == KB_OK)
         status = finish_file(inversion, KB_FILE_TERMS, regions, terms);
-    return status == KB_OK ? finish_file(inversion, KB_FILE_POSITIONS, &inversion->positions, positions) : status;
+    if (status == KB_OK)
+        status = finish_file(inversion, KB_FILE_POSITIONS, &lists, positions);
+    kb_bytes_free(&lists);
+    return status;
 }
 
 /* The keys of one entry: where they begin among the builder's, and how many. */
@@ -374,9 +336,34 @@ static void put_entry(kb_bytes *records, kb_bytes *stored, const kb_builder *bui
     kb_bytes_put_u32(records, kb_crc32(bytes, entry->stored_length));
     kb_bytes_put_u32(records, entry->listed ? KB_ENTRY_LISTED : 0);
     kb_bytes_put_u32(records, distinct);
-    for (uint32_t field = 0; field < KB_FIELDS; field++)
-        kb_bytes_put_u32(records, entry->lengths[field]);
     kb_bytes_put(stored, bytes, entry->stored_length);
+}
+
+/* Writes the lengths, sums them, and prepares the scores that impacts are made of. */
+static void put_lengths(inversion_task *inversion) {
+    const kb_builder *builder = inversion->builder;
+    for (uint32_t field = 0; field < KB_FIELDS; field++) {
+        for (uint32_t i = 0; i < builder->entries_count; i++) {
+            uint32_t length = builder->entries[inversion->order[i]].lengths[field];
+            kb_bytes_put_u32(&inversion->lengths, length);
+            inversion->totals[field] += length;
+        }
+    }
+    kb_bm25f_prepare(&builder->params, builder->entries_count, inversion->totals, &inversion->bm25f);
+    inversion->writer.bm25f = &inversion->bm25f;
+    inversion->writer.lengths = inversion->lengths.data;
+    inversion->writer.segment_entries = builder->entries_count;
+}
+
+static void put_codes_and_totals(inversion_task *inversion, kb_bytes *codes, kb_bytes *totals) {
+    const kb_builder *builder = inversion->builder;
+    for (uint32_t i = 0; i < builder->entries_count; i++) {
+        uint32_t length = builder->entries[inversion->order[i]].lengths[KB_BODY];
+        uint8_t code = (uint8_t)kb_corpus_length_code(length);
+        kb_bytes_put(codes, &code, 1);
+    }
+    for (uint32_t field = 0; field < KB_FIELDS; field++)
+        kb_bytes_put_u64(totals, inversion->totals[field]);
 }
 
 static kb_status write_corpus(inversion_task *inversion, kb_bytes *out) {
@@ -387,6 +374,9 @@ static kb_status write_corpus(inversion_task *inversion, kb_bytes *out) {
     kb_status status = put_keyed(inversion, true, regions + 2);
     if (status == KB_OK)
         status = put_removed(builder, &regions[7]);
+    put_codes_and_totals(inversion, &regions[8], &regions[10]);
+    regions[9] = inversion->lengths;
+    inversion->lengths = (kb_bytes){0};
     return status == KB_OK ? finish_file(inversion, KB_FILE_CORPUS, regions, out) : status;
 }
 
@@ -412,6 +402,10 @@ kb_status kb_builder_write(const kb_builder *builder, kb_bytes files[KB_FILES]) 
     if (status == KB_OK)
         put_kbids(&inversion, &kbids);
     if (status == KB_OK)
+        put_lengths(&inversion);
+    if (inversion.lengths.failed)
+        status = KB_E_MEMORY;
+    if (status == KB_OK)
         status = write_terms(&inversion, &files[KB_FILE_TERMS], &files[KB_FILE_POSITIONS]);
     if (status == KB_OK) {
         inversion.regions[0] = kbids;
@@ -424,7 +418,8 @@ kb_status kb_builder_write(const kb_builder *builder, kb_bytes files[KB_FILES]) 
         status = finish_file(&inversion, KB_FILE_REFERENCES, inversion.regions, &files[KB_FILE_REFERENCES]);
     for (uint32_t i = 0; i < KB_REGIONS_MAX; i++)
         kb_bytes_free(&inversion.regions[i]);
-    kb_bytes_free(&inversion.positions);
+    kb_bytes_free(&inversion.lengths);
+    kb_lists_writer_free(&inversion.writer);
     kb_bytes_free(&kbids);
     free(inversion.order);
     free(inversion.stems);

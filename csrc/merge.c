@@ -108,9 +108,9 @@ static kb_status place_tokens(merge_task *merge, kb_error *error) {
             total += merge->entries[i].tokens[field];
         }
     }
-    /* Each token takes a byte at least, so that a false frequency cannot ask for memory in vain. */
+    /* Each token takes a bit at least, so that a false frequency cannot ask for memory in vain. */
     const kb_lists *positions = &merge->segment->terms.positions;
-    if (total > positions->length)
+    if (total / 8 > positions->length)
         return kb_corrupt(KB_FILE_POSITIONS, positions->offset, "fewer positions than the postings tell", error);
     kb_status status = kb_builder_reserve_tokens(merge->builder, total);
     if (status == KB_OK)
@@ -157,7 +157,6 @@ static kb_status read_stem(merge_task *merge, const kb_stem *stem, kb_error *err
         status = kb_positions_open(&merge->segment->terms, stem, &positions, error);
     while (status == KB_OK && postings.left > 0) {
         status = kb_postings_next(&postings, error);
-        kb_positions_enter(&positions);
         for (uint32_t field = 0; field < KB_FIELDS && status == KB_OK && kept(merge, postings.entry); field++) {
             if (!(postings.mask >> field & 1))
                 continue;
@@ -174,7 +173,6 @@ static kb_status read_stem(merge_task *merge, const kb_stem *stem, kb_error *err
                     merge->builder->tokens[(*next)++] = (kb_token){word, positions.position};
             }
         }
-        kb_positions_leave(&positions, &postings);
     }
     return status;
 }
@@ -210,7 +208,10 @@ static kb_status read_records(merge_task *merge, kb_error *error) {
         entry->stored_offset = stored->length;
         entry->stored_length = record.stored_length;
         entry->listed = (record.flags & KB_ENTRY_LISTED) != 0;
-        memcpy(entry->lengths, record.lengths, sizeof entry->lengths);
+        for (uint32_t field = 0; field < KB_FIELDS && status == KB_OK; field++)
+            status = kb_corpus_length(corpus, i, field, &entry->lengths[field], error);
+        if (status != KB_OK)
+            return status;
         kb_bytes_put(stored, cursor.next, record.stored_length);
     }
     return stored->failed ? KB_E_MEMORY : KB_OK;

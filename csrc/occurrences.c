@@ -16,6 +16,14 @@ bool kb_occurrences_possible(const kb_alternative *alternative, uint32_t segment
     return true;
 }
 
+static int by_df(const void *left, const void *right) {
+    const kb_part *a = left;
+    const kb_part *b = right;
+    if (a->postings.df != b->postings.df)
+        return a->postings.df < b->postings.df ? -1 : 1;
+    return (a->place > b->place) - (a->place < b->place);
+}
+
 kb_status kb_occurrences_open(const kb_view *view, uint32_t segment, const kb_alternative *alternative, uint32_t fields,
                               kb_walk *walk, kb_occurrences *occurrences, kb_error *error) {
     const kb_terms *terms = &view->segment->terms;
@@ -29,12 +37,15 @@ kb_status kb_occurrences_open(const kb_view *view, uint32_t segment, const kb_al
     }
     for (uint32_t i = 0; i < alternative->count; i++) {
         const kb_stem *stem = &alternative->terms[i]->stems[segment];
+        walk->parts[i].place = i;
         kb_status status = kb_postings_open(terms, stem, &walk->parts[i].postings, error);
         if (status == KB_OK && alternative->count > 1)
             status = kb_positions_open(terms, stem, &walk->parts[i].positions, error);
         if (status != KB_OK)
             return status;
     }
+    if (alternative->count > 1)
+        qsort(walk->parts, alternative->count, sizeof *walk->parts, by_df);
     return KB_OK;
 }
 
@@ -49,6 +60,7 @@ static kb_status next_of_stem(kb_occurrences *occurrences, bool *found, kb_error
             continue;
         *found = true;
         occurrences->entry = postings->entry;
+        occurrences->mask = postings->mask & occurrences->fields;
         for (uint32_t field = 0; field < KB_FIELDS; field++)
             occurrences->frequencies[field] = occurrences->fields >> field & 1 ? postings->frequencies[field] : 0;
         return KB_OK;
@@ -56,38 +68,29 @@ static kb_status next_of_stem(kb_occurrences *occurrences, bool *found, kb_error
     return KB_OK;
 }
 
-/* Moves a part to the first of its postings whose `next` (entry + 1, 0 before the first) is not below `next`; *found is
- * false when none is left. */
-static kb_status advance(kb_part *part, uint64_t next, bool *found, kb_error *error) {
-    while (part->postings.next < next) {
-        *found = part->postings.left > 0;
-        if (!*found)
-            return KB_OK;
-        kb_positions_leave(&part->positions, &part->postings);
-        kb_status status = kb_postings_next(&part->postings, error);
-        if (status != KB_OK)
-            return status;
-        kb_positions_enter(&part->positions);
-    }
-    return KB_OK;
-}
-
 /* Moves all parts to the next entry that has all of them; *found is false when there is none. */
 static kb_status align(kb_occurrences *occurrences, bool *found, kb_error *error) {
     kb_part *parts = occurrences->walk->parts;
-    *found = true;
-    kb_status status = advance(&parts[0], parts[0].postings.next + 1, found, error);
-    for (uint32_t i = 1; i < occurrences->count && status == KB_OK && *found; i++) {
-        status = advance(&parts[i], parts[0].postings.next, found, error);
-        if (status == KB_OK && *found && parts[i].postings.next > parts[0].postings.next) {
-            status = advance(&parts[0], parts[i].postings.next, found, error);
+    *found = parts[0].postings.left > 0;
+    if (!*found)
+        return KB_OK;
+    kb_status status = kb_postings_next(&parts[0].postings, error);
+    for (uint32_t i = 1; i < occurrences->count && status == KB_OK; i++) {
+        uint32_t entry = parts[0].postings.entry;
+        status = kb_postings_seek(&parts[i].postings, entry, found, error);
+        if (status != KB_OK || !*found)
+            return status;
+        if (parts[i].postings.entry > entry) {
+            status = kb_postings_seek(&parts[0].postings, parts[i].postings.entry, found, error);
+            if (status != KB_OK || !*found)
+                return status;
             i = 0;
         }
     }
     return status;
 }
 
-/* Reads the distinct positions of part 0 in a field into walk->starts. */
+/* Reads the distinct positions of the rarest part in a field into walk->starts. */
 static kb_status read_starts(kb_walk *walk, uint32_t field, size_t *count, kb_error *error) {
     kb_part *part = &walk->parts[0];
     uint32_t frequency = part->postings.frequencies[field];
@@ -108,18 +111,20 @@ static kb_status read_starts(kb_walk *walk, uint32_t field, size_t *count, kb_er
     return status;
 }
 
-/* Keeps of walk->starts those that part `number` continues: where it stands at start + number. */
+/* Keeps of walk->starts those for which another part stands at its place in the phrase. */
 static kb_status keep_starts(kb_walk *walk, uint32_t number, uint32_t field, size_t *count, kb_error *error) {
     kb_part *part = &walk->parts[number];
+    uint32_t first = walk->parts[0].place;
     size_t from = 0;
     size_t to = 0;
     kb_status status = kb_positions_seek(&part->positions, &part->postings, field, error);
-    for (uint32_t i = part->postings.frequencies[field]; i > 0 && status == KB_OK; i--) {
+    for (uint32_t i = part->postings.frequencies[field]; i > 0 && from < *count && status == KB_OK; i--) {
         status = kb_positions_next(&part->positions, error);
-        uint64_t position = part->positions.position;
-        while (from < *count && (uint64_t)walk->starts[from] + number < position)
+        /* Both sides are the place where the phrase would begin, plus the two parts' places. */
+        uint64_t position = (uint64_t)part->positions.position + first;
+        while (from < *count && (uint64_t)walk->starts[from] + part->place < position)
             from++;
-        if (from < *count && (uint64_t)walk->starts[from] + number == position)
+        if (from < *count && (uint64_t)walk->starts[from] + part->place == position)
             walk->starts[to++] = walk->starts[from++];
     }
     *count = to;
@@ -132,7 +137,7 @@ static kb_status count_phrase(kb_occurrences *occurrences, bool *found, kb_error
     uint32_t fields = occurrences->fields;
     for (uint32_t i = 0; i < occurrences->count; i++)
         fields &= walk->parts[i].postings.mask;
-    *found = false;
+    occurrences->mask = 0;
     for (uint32_t field = 0; field < KB_FIELDS; field++) {
         size_t count = 0;
         if (fields >> field & 1) {
@@ -143,8 +148,9 @@ static kb_status count_phrase(kb_occurrences *occurrences, bool *found, kb_error
                 return status;
         }
         occurrences->frequencies[field] = (uint32_t)count;
-        *found = *found || count > 0;
+        occurrences->mask |= (uint32_t)(count > 0) << field;
     }
+    *found = occurrences->mask != 0;
     return KB_OK;
 }
 

@@ -17,13 +17,14 @@ typedef struct {
 typedef struct {
     kb_postings postings;
     kb_positions positions;
+    uint32_t place; /* in the phrase */
 } kb_part;
 
 /* Memory that walks reuse; all zero at first, freed with kb_walk_free. */
 typedef struct {
-    kb_part *parts;
+    kb_part *parts; /* of a phrase: the rarest first */
     size_t parts_capacity;
-    uint32_t *starts; /* positions where the phrase can still begin */
+    uint32_t *starts; /* positions of the first part that may belong to the phrase */
     size_t starts_capacity;
 } kb_walk;
 
@@ -32,6 +33,7 @@ typedef struct {
     uint32_t count;  /* parts */
     uint32_t fields; /* bit f set: field f counts */
     uint32_t entry;
+    uint32_t mask; /* bit f set: it occurs in field f */
     uint32_t frequencies[KB_FIELDS];
 } kb_occurrences;
 

@@ -11,18 +11,18 @@ kb_status kb_places_new(const kb_segment *segment, kb_places *places, kb_error *
     if (places->starts == NULL)
         return KB_E_MEMORY;
     for (uint32_t i = 0; i < segment->entries; i++) {
-        kb_entry entry;
-        kb_status status = kb_corpus_entry(&segment->corpus, i, &entry, error);
-        if (status != KB_OK)
-            return status;
         for (uint32_t field = 0; field < KB_FIELDS; field++) {
+            uint32_t length = 0;
+            kb_status status = kb_corpus_length(&segment->corpus, i, field, &length, error);
+            if (status != KB_OK)
+                return status;
             places->starts[(size_t)i * KB_FIELDS + field] = total;
-            total += entry.lengths[field];
+            total += length;
         }
     }
     places->starts[(size_t)segment->entries * KB_FIELDS] = total;
-    /* Each token takes a byte at least, so that a false length cannot ask for memory in vain. */
-    if (total > positions->length)
+    /* Each token takes a bit at least, so that a false length cannot ask for memory in vain. */
+    if (total / 8 > positions->length)
         return kb_corrupt(KB_FILE_POSITIONS, positions->offset, "fewer positions than the entries' lengths tell",
                           error);
     places->bits = calloc((size_t)(total / 8 + 1), 1);

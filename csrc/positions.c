@@ -1,61 +1,76 @@
 /* positions.idx. */
 #include "positions.h"
 
-uint32_t kb_positions_bits(uint32_t forms) {
-    uint32_t bits = 0;
-    while ((uint64_t)1 << bits < forms)
-        bits++;
-    return bits;
-}
+#include "bits.h"
+
+uint32_t kb_positions_bits(uint32_t forms) { return kb_bits_width(forms - 1); }
 
 kb_status kb_positions_open(const kb_terms *terms, const kb_stem *stem, kb_positions *positions, kb_error *error) {
     *positions = (kb_positions){.terms = terms, .bits = kb_positions_bits(stem->forms), .forms = stem->forms};
-    return kb_lists_get(&terms->positions, stem->number, stem->positions_offset, stem->positions_length,
-                        stem->positions_crc, &positions->cursor, error);
+    kb_status status = kb_lists_get(&terms->positions, stem->number, stem->positions_offset, stem->positions_length,
+                                    stem->positions_crc, &positions->list, error);
+    positions->block = positions->block_end = positions->list.next;
+    return status;
 }
 
-static void pass_fields(kb_positions *positions, const kb_postings *postings, uint32_t end) {
-    for (; positions->field < end; positions->field++)
-        positions->skip += postings->frequencies[positions->field];
+kb_status kb_positions_corrupt(const kb_positions *positions, const char *message, kb_error *error) {
+    const kb_lists *lists = &positions->terms->positions;
+    return kb_corrupt(lists->file, lists->offset + (uint64_t)(positions->block - lists->bytes), message, error);
 }
 
-void kb_positions_leave(kb_positions *positions, const kb_postings *postings) {
-    pass_fields(positions, postings, KB_FIELDS);
-}
-
-static kb_status corrupt(const kb_positions *positions, const char *message, kb_error *error) {
-    return kb_lists_corrupt(&positions->terms->positions, &positions->cursor, message, error);
+/* Finds the block that `postings` is in. */
+static kb_status find_block(kb_positions *positions, const kb_postings *postings, kb_error *error) {
+    uint32_t start = postings->block > 0 ? kb_postings_ref(postings, postings->block - 1).positions_end : 0;
+    uint32_t end = kb_postings_ref(postings, postings->block).positions_end;
+    if (end <= start || end > kb_cursor_left(&positions->list))
+        return kb_postings_corrupt(postings, "a block of positions is misplaced", error);
+    positions->width = positions->list.next[start];
+    positions->block = positions->list.next + start + 1;
+    positions->block_end = positions->list.next + end;
+    if (positions->width == 0 || positions->width > 32)
+        return kb_positions_corrupt(positions, "a block of positions has a wrong width", error);
+    return KB_OK;
 }
 
 kb_status kb_positions_seek(kb_positions *positions, const kb_postings *postings, uint32_t field, kb_error *error) {
-    pass_fields(positions, postings, field);
-    positions->field = field + 1;
-    positions->position = 0;
-    uint64_t skip = positions->skip;
-    positions->skip = 0;
-    if (!kb_cursor_skip(&positions->cursor, skip))
-        return corrupt(positions, "a list ends before its last position", error);
-    if (postings->frequencies[field] > kb_cursor_left(&positions->cursor))
-        return corrupt(positions, "a list has fewer positions than its postings tell", error);
+    kb_status status = find_block(positions, postings, error);
+    if (status != KB_OK)
+        return status;
+    positions->at = postings->tokens;
+    for (uint32_t i = 0; i < field; i++)
+        positions->at += postings->frequencies[i];
+    uint64_t held = (uint64_t)(positions->block_end - positions->block) * 8;
+    if ((positions->at + postings->frequencies[field]) * positions->width > held)
+        return kb_positions_corrupt(positions, "a block has fewer positions than its postings tell", error);
     return KB_OK;
 }
 
 kb_status kb_positions_next(kb_positions *positions, kb_error *error) {
-    uint32_t value = 0;
-    if (!kb_cursor_varint(&positions->cursor, &value))
-        return corrupt(positions, "a list of positions holds a wrong varint", error);
-    uint32_t gap = (uint32_t)((uint64_t)value >> positions->bits);
-    if (gap > UINT32_MAX - positions->position)
-        return corrupt(positions, "a position is past 32 bits", error);
-    positions->position += gap;
+    uint64_t bit = positions->at++ * positions->width;
+    uint32_t value = kb_bits_get(positions->block, positions->block_end, bit, positions->width);
+    positions->position = (uint32_t)((uint64_t)value >> positions->bits);
     positions->form = value & (uint32_t)(((uint64_t)1 << positions->bits) - 1);
     if (positions->form >= positions->forms)
-        return corrupt(positions, "a position names a form past its stem's", error);
+        return kb_positions_corrupt(positions, "a position names a form past its stem's", error);
     return KB_OK;
 }
 
-kb_status kb_positions_end(const kb_positions *positions, kb_error *error) {
-    if (positions->skip == 0 && positions->cursor.next == positions->cursor.end)
-        return KB_OK;
-    return corrupt(positions, "a list is longer or shorter than its positions", error);
+kb_status kb_positions_verify_block(kb_positions *positions, const kb_postings *postings, kb_error *error) {
+    uint64_t count = postings->tokens + postings->total;
+    uint32_t largest = 0;
+    kb_status status = find_block(positions, postings, error);
+    if (status != KB_OK)
+        return status;
+    uint64_t bytes = (uint64_t)(positions->block_end - positions->block);
+    if (count * positions->width > bytes * 8 || kb_bits_bytes(count, positions->width) != bytes)
+        return kb_positions_corrupt(positions, "a block has more or fewer positions than its postings tell", error);
+    for (uint64_t i = 0; i < count; i++)
+        largest |= kb_bits_get(positions->block, positions->block_end, i * positions->width, positions->width);
+    uint32_t spare = (uint32_t)(bytes * 8 - count * positions->width);
+    if (spare > 0 && positions->block_end[-1] >> (8 - spare) != 0)
+        return kb_positions_corrupt(positions, "the bits after a block's positions are not 0", error);
+    uint32_t width = kb_bits_width(largest);
+    if ((width == 0 ? 1 : width) != positions->width)
+        return kb_positions_corrupt(positions, "a block of positions is wider than needed", error);
+    return KB_OK;
 }

@@ -1,7 +1,6 @@
 /* positions.idx: where each stem stands, and as which of its words (README.md section 5).
  *
- * A kb_positions walks along with a kb_postings over the same stem, and reads only the fields it is asked for: what is
- * stepped over costs a few bytes a cycle.
+ * A kb_positions reads the tokens of the posting that a kb_postings over the same stem is at.
  */
 #ifndef KB_POSITIONS_H
 #define KB_POSITIONS_H
@@ -10,11 +9,13 @@
 
 typedef struct {
     const kb_terms *terms;
-    kb_cursor cursor;
-    uint64_t skip; /* varints to step over before the next one read */
-    uint32_t bits; /* of a varint that tell the form */
+    kb_cursor list;
+    uint32_t bits; /* of a value that tell the form */
     uint32_t forms;
-    uint32_t field;    /* of the current posting, the first not yet read or passed */
+    const uint8_t *block; /* the packed values */
+    const uint8_t *block_end;
+    uint32_t width;
+    uint64_t at;       /* the value to be read next */
     uint32_t position; /* the token last read */
     uint32_t form;
 } kb_positions;
@@ -22,23 +23,21 @@ typedef struct {
 /* The bits that tell a form; README.md section 5. */
 uint32_t kb_positions_bits(uint32_t forms);
 
-/* Begins a walk; the first posting must then be told by kb_positions_enter. */
+/* Begins. KB_E_CORRUPT. */
 kb_status kb_positions_open(const kb_terms *terms, const kb_stem *stem, kb_positions *positions, kb_error *error);
 
-/* Follows the postings of the same stem: call it after kb_postings_next, before any other function. */
-static inline void kb_positions_enter(kb_positions *positions) { positions->field = 0; }
-
-/* Passes what is left of the current posting; call it before kb_postings_next. */
-void kb_positions_leave(kb_positions *positions, const kb_postings *postings);
-
-/* Moves to `field` of the current posting, which is not before one already read; kb_positions_next then reads its
- * tokens, and must be called exactly as often as its frequency tells. */
+/* Moves to the tokens of `field` of the posting that `postings` is at; kb_positions_next then reads them, and is called
+ * at most as often as the field's frequency tells. KB_E_CORRUPT. */
 kb_status kb_positions_seek(kb_positions *positions, const kb_postings *postings, uint32_t field, kb_error *error);
 
-/* Reads the next token into `position` and `form`. */
+/* Reads the next token into `position` and `form`. KB_E_CORRUPT. */
 kb_status kb_positions_next(kb_positions *positions, kb_error *error);
 
-/* Checks that nothing is left after the last posting's last token. */
-kb_status kb_positions_end(const kb_positions *positions, kb_error *error);
+/* Checks, at the last posting of a block, that the block's values are as many as its postings tell, that left-over bits
+ * are 0 and that no narrower width would do. KB_E_CORRUPT. */
+kb_status kb_positions_verify_block(kb_positions *positions, const kb_postings *postings, kb_error *error);
+
+/* The fault of a list of positions in the block last sought. */
+kb_status kb_positions_corrupt(const kb_positions *positions, const char *message, kb_error *error);
 
 #endif

@@ -1,51 +1,114 @@
 /* A snapshot to search: counts over the live entries. */
 #include "searcher.h"
 
-#include <stdlib.h>
-
 #include "bitmap.h"
-#include "bm25f.h"
 
-static void count_view(kb_view *view, kb_searcher *searcher) {
+#define SEEKS 32u /* reading so many postings one after the other takes as long as looking one entry up */
+#define DRIFT_SLACK (1.0 + 1e-9)
+
+/* Takes what is not live from the totals of a segment. */
+static kb_status take_dead(const kb_view *view, uint64_t totals[KB_FIELDS], kb_error *error) {
+    const kb_corpus *corpus = &view->segment->corpus;
     uint32_t entries = view->segment->entries;
-    uint32_t live = kb_bitmap_count(view->live, entries);
-    view->all_live = live == entries;
-    searcher->sections += live;
-    for (uint32_t field = 0; field < KB_FIELDS; field++) {
-        const uint32_t *lengths = view->lengths->lengths + (size_t)field * entries;
-        uint64_t total = view->all_live ? view->lengths->totals[field] : 0;
-        for (uint32_t i = 0; i < entries && !view->all_live; i++)
-            if (kb_bitmap_has(view->live, i))
-                total += lengths[i];
-        searcher->totals[field] += total;
+    for (uint32_t i = kb_bitmap_next_clear(view->live, entries, 0); i < entries;
+         i = kb_bitmap_next_clear(view->live, entries, i + 1)) {
+        for (uint32_t field = 0; field < KB_FIELDS; field++) {
+            uint32_t length = 0;
+            kb_status status = kb_corpus_length(corpus, i, field, &length, error);
+            if (status != KB_OK)
+                return status;
+            totals[field] -= length;
+        }
     }
+    return KB_OK;
 }
 
-kb_status kb_searcher_open(kb_view *views, uint32_t count, const kb_params *params, kb_searcher *searcher) {
+static kb_status count_view(kb_view *view, kb_searcher *searcher, kb_error *error) {
+    uint64_t totals[KB_FIELDS] = {0};
+    view->live_count = kb_bitmap_count(view->live, view->segment->entries);
+    view->all_live = view->live_count == view->segment->entries;
+    searcher->sections += view->live_count;
+    kb_status status = kb_corpus_totals(&view->segment->corpus, totals, error);
+    if (status == KB_OK && !view->all_live)
+        status = take_dead(view, totals, error);
+    for (uint32_t field = 0; field < KB_FIELDS && status == KB_OK; field++)
+        searcher->totals[field] += totals[field];
+    return status;
+}
+
+/* A norm is (1 - b) + b * length / average, so another average changes it, and with it x, at most as much as the average
+ * itself; and a saturation x / (k1 + x) changes less than x. */
+static kb_status measure_drift(kb_view *view, const kb_searcher *searcher, kb_error *error) {
+    uint64_t totals[KB_FIELDS] = {0};
+    kb_status status = kb_corpus_totals(&view->segment->corpus, totals, error);
+    view->drift = 1.0;
+    for (uint32_t field = 0; field < KB_FIELDS && status == KB_OK; field++) {
+        if (totals[field] == 0)
+            continue;
+        double average = (double)totals[field] / (double)view->segment->entries;
+        double drift = searcher->bm25f.averages[field] / average;
+        if (drift > view->drift)
+            view->drift = drift;
+    }
+    view->drift *= DRIFT_SLACK;
+    return status;
+}
+
+kb_status kb_searcher_open(kb_view *views, uint32_t count, const kb_params *params, kb_searcher *searcher,
+                           kb_error *error) {
+    kb_status status = KB_OK;
     searcher->views = views;
     searcher->count = count;
-    searcher->params = *params;
-    for (uint32_t i = 0; i < count; i++)
-        count_view(&views[i], searcher);
-    return kb_bm25f_prepare(searcher);
+    searcher->sections = 0;
+    for (uint32_t field = 0; field < KB_FIELDS; field++)
+        searcher->totals[field] = 0;
+    for (uint32_t i = 0; i < count && status == KB_OK; i++) {
+        error->segment = i;
+        status = count_view(&views[i], searcher, error);
+    }
+    if (status == KB_OK)
+        kb_bm25f_prepare(params, searcher->sections, searcher->totals, &searcher->bm25f);
+    for (uint32_t i = 0; i < count && status == KB_OK; i++) {
+        error->segment = i;
+        status = measure_drift(&views[i], searcher, error);
+    }
+    return status;
 }
 
-void kb_searcher_close(kb_searcher *searcher) {
-    for (uint32_t field = 0; field < KB_FIELDS; field++)
-        free(searcher->norms[field]);
-    free(searcher->few);
-    *searcher = (kb_searcher){0};
+/* The live entries among a stem's postings, by reading all of them. */
+static kb_status count_postings(const kb_view *view, kb_postings *postings, uint64_t *df, kb_error *error) {
+    kb_status status = KB_OK;
+    while (status == KB_OK && postings->left > 0) {
+        status = kb_postings_next(postings, error);
+        if (status == KB_OK && kb_bitmap_has(view->live, postings->entry))
+            *df += 1;
+    }
+    return status;
+}
+
+/* The same, by looking up the entries that are not live. */
+static kb_status count_without_dead(const kb_view *view, kb_postings *postings, uint64_t *df, kb_error *error) {
+    kb_status status = KB_OK;
+    bool found = true;
+    *df += postings->df;
+    uint32_t entries = view->segment->entries;
+    for (uint32_t i = kb_bitmap_next_clear(view->live, entries, 0); i < entries && found && status == KB_OK;
+         i = kb_bitmap_next_clear(view->live, entries, i + 1)) {
+        status = kb_postings_seek(postings, i, &found, error);
+        if (status == KB_OK && found && postings->entry == i)
+            *df -= 1;
+    }
+    return status;
 }
 
 static kb_status count_live(const kb_view *view, const kb_stem *stem, uint64_t *df, kb_error *error) {
     kb_postings postings;
     kb_status status = kb_postings_open(&view->segment->terms, stem, &postings, error);
-    while (status == KB_OK && postings.left > 0) {
-        status = kb_postings_next(&postings, error);
-        if (status == KB_OK && kb_bitmap_has(view->live, postings.entry))
-            *df += 1;
-    }
-    return status;
+    if (status != KB_OK)
+        return status;
+    uint64_t dead = view->segment->entries - view->live_count;
+    return dead * SEEKS + view->segment->entries / 64 < stem->df ? count_without_dead(view, &postings, df, error)
+                                                                 : count_postings(view, &postings, df, error);
 }
 
 kb_status kb_term_find(const kb_searcher *searcher, const uint8_t *stem, size_t length, kb_term *term,

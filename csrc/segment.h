@@ -26,25 +26,11 @@ typedef struct {
     size_t length;
 } kb_source;
 
-/* The lengths of all entries by field, copied out of corpus.dat so that scoring finds them side by side; see
- * kb_lengths_read. */
-typedef struct {
-    uint32_t *lengths;  /* entries of field 0, then of field 1 ... */
-    uint32_t *distinct; /* by entry: distinct stems in title and body */
-    uint64_t totals[KB_FIELDS];
-    uint32_t longest[KB_FIELDS];
-} kb_lengths;
-
 /* Opens the four files, in the order of kb_file. KB_E_CORRUPT, KB_E_STALE, KB_E_MEMORY. The struct must be zero before;
  * the owner calls kb_segment_close, also after a failure. */
 kb_status kb_segment_open(const kb_source sources[KB_FILES], uint64_t fingerprint, kb_segment *segment,
                           kb_error *error);
 void kb_segment_close(kb_segment *segment);
-
-/* Checks kbids and entry records whole, and fills *lengths. After it, kb_corpus_kbid and kb_corpus_entry cannot fail on
- * this segment. The owner of *lengths calls kb_lengths_free. KB_E_CORRUPT, KB_E_MEMORY. */
-kb_status kb_lengths_read(const kb_segment *segment, kb_lengths *lengths, kb_error *error);
-void kb_lengths_free(kb_lengths *lengths);
 
 /* Reads every byte: all checksums, all lists to their ends, and that the files agree with each other (verify.c).
  * KB_E_CORRUPT, KB_E_MEMORY. */

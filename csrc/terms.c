@@ -73,7 +73,8 @@ kb_status kb_terms_stem(const kb_terms *terms, uint32_t number, kb_stem *stem, k
     if (stem->forms == 0 || stem->forms > terms->words.count)
         return kb_corrupt(KB_FILE_TERMS, terms->stem_records.offset + (uint64_t)number * STEM_BYTES,
                           "a stem's forms are out of range", error);
-    if (stem->df == 0 || stem->df > terms->entries || stem->df > stem->postings_length)
+    if (stem->df == 0 || stem->df > terms->entries ||
+        (uint64_t)kb_postings_blocks(stem->df) * KB_BLOCK_REF_BYTES > stem->postings_length)
         return kb_corrupt(KB_FILE_TERMS, terms->stem_records.offset + (uint64_t)number * STEM_BYTES,
                           "a stem's document frequency is out of range", error);
     return KB_OK;
@@ -87,43 +88,234 @@ kb_status kb_terms_find(const kb_terms *terms, const uint8_t *bytes, size_t leng
 }
 
 kb_status kb_postings_open(const kb_terms *terms, const kb_stem *stem, kb_postings *postings, kb_error *error) {
-    *postings = (kb_postings){.terms = terms, .left = stem->df};
+    kb_cursor list;
     kb_status status = kb_lists_get(&terms->postings, stem->number, stem->postings_offset, stem->postings_length,
-                                    stem->postings_crc, &postings->cursor, error);
-    return status;
+                                    stem->postings_crc, &list, error);
+    if (status != KB_OK)
+        return status;
+    uint32_t blocks = kb_postings_blocks(stem->df);
+    postings->terms = terms;
+    postings->refs = list.next;
+    postings->blocks = list.next + (size_t)blocks * KB_BLOCK_REF_BYTES;
+    postings->df = postings->left = stem->df;
+    postings->block = postings->count = postings->at = 0;
+    postings->next = 0;
+    postings->codes = postings->blocks;
+    kb_block_ref last = kb_postings_ref(postings, blocks - 1);
+    if (last.last >= terms->entries)
+        return kb_postings_corrupt(postings, "a posting names an entry past the segment's", error);
+    if (last.postings_end != (uint64_t)(list.end - postings->blocks) || last.positions_end != stem->positions_length)
+        return kb_postings_corrupt(postings, "a list is longer or shorter than its blocks", error);
+    return KB_OK;
 }
 
 kb_status kb_postings_corrupt(const kb_postings *postings, const char *message, kb_error *error) {
-    return kb_lists_corrupt(&postings->terms->postings, &postings->cursor, message, error);
+    const kb_lists *lists = &postings->terms->postings;
+    return kb_corrupt(lists->file, lists->offset + (uint64_t)(postings->codes - lists->bytes), message, error);
 }
 
-/* Reads mask and frequencies of a posting of kind 2. */
-static bool read_fields(kb_postings *postings) {
-    uint8_t mask = 0;
-    if (!kb_cursor_u8(&postings->cursor, &mask) || mask == 0 || mask == 1u << KB_BODY || mask >= 1u << KB_FIELDS)
+/* The next symbol of `bits` bits, of which `at` is the number; false past the end. */
+static bool read_symbol(const uint8_t *gaps, uint32_t bytes, uint32_t bits, uint32_t at, uint32_t *symbol) {
+    if (bits == 4 && at / 2 < bytes)
+        *symbol = gaps[at / 2] >> at % 2 * 4 & 15;
+    else if (bits == 8 && at < bytes)
+        *symbol = gaps[at];
+    else if (bits == 16 && (uint64_t)at * 2 + 1 < bytes)
+        *symbol = kb_load_u16(gaps + (size_t)at * 2);
+    else
         return false;
-    postings->mask = mask;
-    postings->frequencies[KB_BODY] = 0;
-    for (uint32_t field = 0; mask >> field != 0; field++) {
-        uint32_t more = 0;
-        if (!(mask >> field & 1))
-            continue;
-        if (!kb_cursor_varint(&postings->cursor, &more) || more == UINT32_MAX)
-            return false;
-        postings->frequencies[field] = more + 1;
-    }
     return true;
 }
 
-kb_status kb_postings_read(kb_postings *postings, uint32_t kind, kb_error *error) {
-    uint32_t more = 0;
-    if (kind == 3)
-        return kb_postings_corrupt(postings, "a posting is of a kind that does not occur", error);
-    if (kind == 2)
-        return read_fields(postings) ? KB_OK
-                                     : kb_postings_corrupt(postings, "a posting's mask or frequency is wrong", error);
-    if (!kb_cursor_varint(&postings->cursor, &more) || more >= UINT32_MAX - 1)
-        return kb_postings_corrupt(postings, "a posting's frequency is wrong", error);
-    postings->frequencies[KB_BODY] = more + 2;
+/* Reads the entries of a block whose gaps may have any number of symbols. */
+static bool read_gaps(kb_postings *postings, const uint8_t *gaps, uint32_t bytes, uint32_t bits, uint64_t next) {
+    const uint32_t most = (1u << bits) - 1;
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < postings->count; i++) {
+        uint32_t symbol = most;
+        while (symbol == most) {
+            if (!read_symbol(gaps, bytes, bits, at++, &symbol))
+                return false;
+            next += symbol;
+        }
+        postings->entries[i] = (uint32_t)next++;
+    }
+    uint32_t spare = 0;
+    return bits != 4 ? at * (bits / 8) == bytes
+                     : (at + 1) / 2 == bytes && (at % 2 == 0 || (read_symbol(gaps, bytes, 4, at, &spare) && spare == 0));
+}
+
+/* The same where each gap is one symbol of a byte: nearly all blocks. */
+static bool read_bytes(kb_postings *postings, const uint8_t *gaps, uint32_t next) {
+    uint32_t escapes = 0;
+    for (uint32_t i = 0; i < postings->count; i++) {
+        next += gaps[i];
+        escapes |= gaps[i] == 255;
+        postings->entries[i] = next++;
+    }
+    return !escapes;
+}
+
+/* The same where each gap is one symbol of half a byte. */
+static bool read_nibbles(kb_postings *postings, const uint8_t *gaps, uint32_t next) {
+    uint32_t escapes = 0;
+    for (uint32_t i = 0; i < postings->count; i += 2) {
+        uint32_t low = gaps[i / 2] & 15;
+        uint32_t high = gaps[i / 2] >> 4;
+        escapes |= low == 15 || high == 15;
+        next += low;
+        postings->entries[i] = next++;
+        if (i + 1 < postings->count) {
+            next += high;
+            postings->entries[i + 1] = next++;
+        } else {
+            escapes |= high != 0;
+        }
+    }
+    return !escapes;
+}
+
+kb_status kb_postings_block(kb_postings *postings, uint32_t block, kb_error *error) {
+    uint32_t blocks = kb_postings_blocks(postings->df);
+    kb_block_ref ref = kb_postings_ref(postings, block);
+    kb_block_ref before = {0};
+    if (block > 0)
+        before = kb_postings_ref(postings, block - 1);
+    kb_block_ref last = kb_postings_ref(postings, blocks - 1);
+    postings->block = block;
+    postings->count = postings->at = block + 1 < blocks ? KB_BLOCK : postings->df - (blocks - 1) * KB_BLOCK;
+    postings->tokens = 0;
+    postings->left = postings->df - block * KB_BLOCK;
+    postings->codes = postings->blocks;
+    uint32_t codes = postings->count / 4 + (postings->count % 4 != 0);
+    if (before.postings_end > ref.postings_end || ref.postings_end > last.postings_end ||
+        ref.postings_end - before.postings_end < 3 + codes || ref.last > last.last)
+        return kb_postings_corrupt(postings, "a block of postings is misplaced", error);
+    const uint8_t *start = postings->blocks + before.postings_end;
+    const uint8_t *end = postings->blocks + ref.postings_end;
+    uint32_t bits = start[0];
+    uint32_t bytes = kb_load_u16(start + 1);
+    postings->codes = start + 3;
+    const uint8_t *gaps = postings->codes + codes;
+    if ((bits != 4 && bits != 8 && bits != 16) || bytes > (uint64_t)(end - gaps))
+        return kb_postings_corrupt(postings, "a block's gaps are longer than the block", error);
+    uint32_t next = block > 0 ? before.last + 1 : 0;
+    bool simple = (bits == 8 && bytes == postings->count && read_bytes(postings, gaps, next)) ||
+                  (bits == 4 && bytes == (postings->count + 1) / 2 && read_nibbles(postings, gaps, next));
+    if (!simple && !read_gaps(postings, gaps, bytes, bits, next))
+        return kb_postings_corrupt(postings, "a block's gaps are more or fewer than its postings", error);
+    if (postings->entries[postings->count - 1] != ref.last || (block > 0 && before.last >= ref.last))
+        return kb_postings_corrupt(postings, "a block does not end at its last entry", error);
+    postings->exceptions = (kb_cursor){gaps + bytes, end};
     return KB_OK;
+}
+
+static bool read_exception(kb_postings *postings) {
+    uint8_t mask = 0;
+    if (!kb_cursor_u8(&postings->exceptions, &mask) || mask == 0 || mask >= 1u << KB_FIELDS)
+        return false;
+    postings->mask = mask;
+    postings->total = 0;
+    for (uint32_t field = 0; field < KB_FIELDS; field++) {
+        uint32_t more = 0;
+        postings->frequencies[field] = 0;
+        if (!(mask >> field & 1))
+            continue;
+        if (!kb_cursor_varint(&postings->exceptions, &more) || more == UINT32_MAX)
+            return false;
+        postings->frequencies[field] = more + 1;
+        postings->total += postings->frequencies[field];
+    }
+    return mask != 1u << KB_BODY || postings->frequencies[KB_BODY] >= KB_CODE_EXCEPTION + 1;
+}
+
+kb_status kb_postings_exception(kb_postings *postings, kb_error *error) {
+    if (!read_exception(postings))
+        return kb_postings_corrupt(postings, "an exception's mask or frequency is wrong", error);
+    return KB_OK;
+}
+
+/* Adds the tokens of posting `at`, whose exceptions must be the next ones. */
+static kb_status pass(kb_postings *postings, uint32_t at, kb_error *error) {
+    uint32_t code = kb_postings_code(postings, at);
+    if (code != KB_CODE_EXCEPTION) {
+        postings->tokens += code + 1;
+        return KB_OK;
+    }
+    kb_status status = kb_postings_exception(postings, error);
+    postings->tokens += postings->total;
+    return status;
+}
+
+kb_status kb_postings_move(kb_postings *postings, uint32_t at, kb_error *error) {
+    kb_status status = KB_OK;
+    uint32_t from = 0;
+    if (postings->at < postings->count) {
+        postings->tokens += postings->total;
+        from = postings->at + 1;
+    }
+    for (uint32_t i = from; i < at && status == KB_OK; i++)
+        status = pass(postings, i, error);
+    if (status != KB_OK)
+        return status;
+    uint32_t code = kb_postings_code(postings, at);
+    postings->at = at;
+    postings->entry = postings->entries[at];
+    postings->next = (uint64_t)postings->entry + 1;
+    postings->left = postings->df - postings->block * KB_BLOCK - at - 1;
+    if (code == KB_CODE_EXCEPTION) {
+        status = kb_postings_exception(postings, error);
+    } else {
+        postings->mask = 1u << KB_BODY;
+        for (uint32_t field = 0; field < KB_FIELDS; field++)
+            postings->frequencies[field] = field == KB_BODY ? code + 1 : 0;
+        postings->total = code + 1;
+    }
+    return status == KB_OK && at + 1 == postings->count ? kb_postings_block_end(postings, error) : status;
+}
+
+/* The first block from `block` on whose last entry is not below `entry`; the last of all must not be. */
+static uint32_t find_block(const kb_postings *postings, uint32_t block, uint32_t entry) {
+    uint32_t low = block;
+    uint32_t step = 1;
+    uint32_t high = kb_postings_blocks(postings->df) - 1;
+    while (low + step <= high && kb_postings_last(postings, low + step - 1) < entry) {
+        low += step;
+        step *= 2;
+    }
+    if (low + step - 1 < high)
+        high = low + step - 1;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (kb_postings_last(postings, middle) < entry)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+kb_status kb_postings_seek(kb_postings *postings, uint32_t entry, bool *found, kb_error *error) {
+    *found = true;
+    if (postings->next > entry)
+        return KB_OK;
+    *found = kb_postings_last(postings, kb_postings_blocks(postings->df) - 1) >= entry;
+    if (!*found)
+        return KB_OK;
+    if (postings->count == 0 || kb_postings_last(postings, postings->block) < entry) {
+        uint32_t from = postings->count == 0 ? 0 : postings->block + 1;
+        kb_status status = kb_postings_block(postings, find_block(postings, from, entry), error);
+        if (status != KB_OK)
+            return status;
+    }
+    uint32_t low = postings->at == postings->count ? 0 : postings->at + 1;
+    uint32_t high = postings->count - 1;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (postings->entries[middle] < entry)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return kb_postings_move(postings, low, error);
 }

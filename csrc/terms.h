@@ -7,6 +7,10 @@
 
 #define KB_FIELDS 5u /* title, body, description, tags, heading path */
 #define KB_BODY 1u
+#define KB_BLOCK 128u          /* postings in a block */
+#define KB_BLOCK_REF_BYTES 13u /* a block_ref */
+#define KB_IMPACT_MAX 255u
+#define KB_CODE_EXCEPTION 3u /* codes below it: the body only, so often and once more */
 
 typedef struct {
     kb_strings words;
@@ -35,16 +39,34 @@ typedef struct {
     uint32_t number;
 } kb_stem;
 
-/* A walk over the postings of a stem; the fields from `entry` on describe the posting last read. */
+/* A walk over the postings of a stem; the fields from `entry` on describe the posting the walk is at. */
 typedef struct {
     const kb_terms *terms;
-    kb_cursor cursor;
-    uint64_t next; /* the entry a gap of 0 would give */
-    uint32_t left; /* postings not yet read */
+    const uint8_t *refs;   /* the block_refs */
+    const uint8_t *blocks; /* the first block */
+    uint32_t df;
+    uint32_t left;  /* postings after the current one */
+    uint32_t block; /* the number of the block that is read */
+    uint32_t count; /* its postings; 0 before the first block is read */
+    uint32_t at;    /* the current posting in the block; `count` before its first */
+    const uint8_t *codes;
+    kb_cursor exceptions; /* of the block, those not yet read */
+    uint64_t tokens;      /* of the block's postings before the current one */
+    uint64_t next;        /* entry + 1; 0 before the first posting */
     uint32_t entry;
     uint32_t mask; /* bit f set: field f holds the stem */
     uint32_t frequencies[KB_FIELDS];
+    uint64_t total;             /* of the frequencies */
+    uint32_t entries[KB_BLOCK]; /* of the block */
 } kb_postings;
+
+/* What a block_ref tells. */
+typedef struct {
+    uint32_t last;
+    uint32_t postings_end;
+    uint32_t positions_end;
+    uint32_t impact;
+} kb_block_ref;
 
 /* Opens terms.idx and the lists of positions.idx. KB_E_CORRUPT, KB_E_MEMORY; closed like a table. */
 kb_status kb_terms_open(const kb_container *terms_file, const kb_container *positions_file, kb_terms *terms,
@@ -59,36 +81,57 @@ kb_status kb_terms_stem(const kb_terms *terms, uint32_t number, kb_stem *stem, k
 kb_status kb_terms_find(const kb_terms *terms, const uint8_t *bytes, size_t length, bool *found, kb_stem *stem,
                         kb_error *error);
 
-/* Begins a walk over a stem's postings. */
+/* Begins a walk over a stem's postings, before the first. KB_E_CORRUPT. */
 kb_status kb_postings_open(const kb_terms *terms, const kb_stem *stem, kb_postings *postings, kb_error *error);
 
-/* The fault of a list of postings at the walk's place. */
+/* The fault of a list of postings in the block that is read. */
 kb_status kb_postings_corrupt(const kb_postings *postings, const char *message, kb_error *error);
 
-/* Reads what follows the code of a posting that is not of kind 0; kb_postings_next is the door. */
-kb_status kb_postings_read(kb_postings *postings, uint32_t kind, kb_error *error);
+/* Blocks of a stem with this df. */
+static inline uint32_t kb_postings_blocks(uint32_t df) { return df / KB_BLOCK + (df % KB_BLOCK != 0); }
+
+static inline kb_block_ref kb_postings_ref(const kb_postings *postings, uint32_t block) {
+    const uint8_t *ref = postings->refs + (size_t)block * KB_BLOCK_REF_BYTES;
+    return (kb_block_ref){kb_load_u32(ref), kb_load_u32(ref + 4), kb_load_u32(ref + 8), ref[12]};
+}
+
+static inline uint32_t kb_postings_last(const kb_postings *postings, uint32_t block) {
+    return kb_load_u32(postings->refs + (size_t)block * KB_BLOCK_REF_BYTES);
+}
+
+/* Reads a block, which may be before or after the current one, and stands before its first posting. */
+kb_status kb_postings_block(kb_postings *postings, uint32_t block, kb_error *error);
+
+/* Checks that all exceptions of the block were read. */
+static inline kb_status kb_postings_block_end(const kb_postings *postings, kb_error *error) {
+    if (postings->exceptions.next != postings->exceptions.end)
+        return kb_postings_corrupt(postings, "a block is longer than its postings", error);
+    return KB_OK;
+}
+
+/* Reads the next exception of the block into mask and frequencies. */
+kb_status kb_postings_exception(kb_postings *postings, kb_error *error);
+
+/* Moves within the block from the current posting, or from before the first, to posting `at` after it. */
+kb_status kb_postings_move(kb_postings *postings, uint32_t at, kb_error *error);
+
+/* The code of posting `at` of the block. */
+static inline uint32_t kb_postings_code(const kb_postings *postings, uint32_t at) {
+    return postings->codes[at / 4] >> at % 4 * 2 & 3;
+}
 
 /* Reads the next posting; there must be one left. */
 static inline kb_status kb_postings_next(kb_postings *postings, kb_error *error) {
-    uint32_t code = 0;
-    if (!kb_cursor_varint(&postings->cursor, &code))
-        return kb_postings_corrupt(postings, "a list of postings holds a wrong varint", error);
-    postings->next += (code >> 2) + 1;
-    if (postings->next > postings->terms->entries)
-        return kb_postings_corrupt(postings, "a posting names an entry past the segment's", error);
-    postings->entry = (uint32_t)(postings->next - 1);
-    postings->left--;
-    postings->mask = 1u << KB_BODY;
-    for (uint32_t field = 0; field < KB_FIELDS; field++)
-        postings->frequencies[field] = field == KB_BODY;
-    if ((code & 3) != 0) {
-        kb_status status = kb_postings_read(postings, code & 3, error);
+    if (postings->count == 0 || postings->at + 1 == postings->count) {
+        kb_status status = kb_postings_block(postings, postings->count == 0 ? 0 : postings->block + 1, error);
         if (status != KB_OK)
             return status;
     }
-    if (postings->left == 0 && postings->cursor.next != postings->cursor.end)
-        return kb_postings_corrupt(postings, "a list is longer than its postings", error);
-    return KB_OK;
+    return kb_postings_move(postings, postings->at == postings->count ? 0 : postings->at + 1, error);
 }
+
+/* Moves forward to the first posting whose entry is not below `entry`, unless the current one is that already; *found is
+ * false when there is none, and the walk then stands somewhere. */
+kb_status kb_postings_seek(kb_postings *postings, uint32_t entry, bool *found, kb_error *error);
 
 #endif

@@ -3,12 +3,12 @@
 
 #include <string.h>
 
-static bool is_better(const kb_topk *topk, const kb_hit *left, const kb_hit *right) {
+static bool is_better(const kb_hit *left, const kb_hit *right) {
     if (left->score != right->score)
         return left->score > right->score;
-    const uint8_t *left_kbid = kb_view_kbid(&topk->searcher->views[left->segment], left->entry);
-    const uint8_t *right_kbid = kb_view_kbid(&topk->searcher->views[right->segment], right->entry);
-    int order = memcmp(left_kbid, right_kbid, KB_KBID_BYTES);
+    if (left->segment == right->segment)
+        return left->entry < right->entry; /* entries stand in kbid order */
+    int order = memcmp(left->kbid, right->kbid, KB_KBID_BYTES);
     return order != 0 ? order < 0 : left->segment < right->segment;
 }
 
@@ -19,9 +19,9 @@ static void sift_down(kb_topk *topk, const kb_hit *hit, uint32_t at, uint32_t co
         uint64_t child = (uint64_t)at * 2 + 1;
         if (child >= count)
             break;
-        if (child + 1 < count && is_better(topk, &hits[child], &hits[child + 1]))
+        if (child + 1 < count && is_better(&hits[child], &hits[child + 1]))
             child++;
-        if (!is_better(topk, hit, &hits[child]))
+        if (!is_better(hit, &hits[child]))
             break;
         hits[at] = hits[child];
         at = (uint32_t)child;
@@ -29,19 +29,27 @@ static void sift_down(kb_topk *topk, const kb_hit *hit, uint32_t at, uint32_t co
     hits[at] = *hit;
 }
 
-void kb_topk_take(kb_topk *topk, const kb_hit *hit) {
+kb_status kb_topk_take(kb_topk *topk, kb_hit *hit, kb_error *error) {
     kb_hit *hits = topk->hits;
+    hit->kbid = NULL;
+    if (topk->searcher->count > 1) {
+        const kb_corpus *corpus = &topk->searcher->views[hit->segment].segment->corpus;
+        kb_status status = kb_corpus_kbid(corpus, hit->entry, &hit->kbid, error);
+        if (status != KB_OK)
+            return status;
+    }
     if (topk->count == topk->limit) {
-        if (is_better(topk, hit, &hits[0]))
+        if (is_better(hit, &hits[0]))
             sift_down(topk, hit, 0, topk->count);
-        return;
+        return KB_OK;
     }
     uint32_t at = topk->count++;
-    while (at > 0 && is_better(topk, &hits[(at - 1) / 2], hit)) {
+    while (at > 0 && is_better(&hits[(at - 1) / 2], hit)) {
         hits[at] = hits[(at - 1) / 2];
         at = (at - 1) / 2;
     }
     hits[at] = *hit;
+    return KB_OK;
 }
 
 void kb_topk_finish(kb_topk *topk) {

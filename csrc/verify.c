@@ -47,8 +47,9 @@ static kb_status verify_field(census *seen, kb_positions *positions, const kb_po
         if (status != KB_OK)
             return status;
         if (i > 0 && positions->position == before && positions->form < form)
-            return kb_lists_corrupt(&seen->segment->terms.positions, &positions->cursor,
-                                    "words at one position are not in order", error);
+            return kb_positions_corrupt(positions, "words at one position are not in order", error);
+        if (i > 0 && positions->position < before)
+            return kb_positions_corrupt(positions, "positions in a field fall", error);
         if (!kb_places_mark(&seen->places, postings->entry, field, positions->position))
             return kb_places_corrupt(&seen->places, postings->entry, error);
         before = positions->position;
@@ -67,17 +68,16 @@ static kb_status verify_stem(census *seen, const kb_stem *stem, kb_error *error)
     memset(seen->forms, 0, stem->forms);
     while (status == KB_OK && postings.left > 0) {
         status = kb_postings_next(&postings, error);
-        kb_positions_enter(&positions);
         for (uint32_t field = 0; field < KB_FIELDS && status == KB_OK; field++)
             if (postings.mask >> field & 1)
                 status = verify_field(seen, &positions, &postings, field, error);
         if (status == KB_OK && postings.mask & 3)
             seen->distinct[postings.entry]++;
+        if (status == KB_OK && postings.at + 1 == postings.count)
+            status = kb_positions_verify_block(&positions, &postings, error);
     }
-    if (status == KB_OK)
-        status = kb_positions_end(&positions, error);
     if (status == KB_OK && memchr(seen->forms, 0, stem->forms) != NULL)
-        status = kb_lists_corrupt(&seen->segment->terms.positions, &positions.cursor, "a word occurs nowhere", error);
+        status = kb_positions_corrupt(&positions, "a word occurs nowhere", error);
     return status;
 }
 

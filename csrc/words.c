@@ -124,7 +124,6 @@ static kb_status count_forms(const kb_view *view, const kb_stem *stem, uint32_t 
         status = kb_positions_open(&view->segment->terms, stem, &positions, error);
     while (status == KB_OK && postings.left > 0) {
         status = kb_postings_next(&postings, error);
-        kb_positions_enter(&positions);
         for (uint32_t field = 0; field < KB_FIELDS && status == KB_OK && kb_bitmap_has(view->live, postings.entry);
              field++) {
             if (postings.frequencies[field] > 0)
@@ -137,7 +136,6 @@ static kb_status count_forms(const kb_view *view, const kb_stem *stem, uint32_t 
                 }
             }
         }
-        kb_positions_leave(&positions, &postings);
     }
     return status;
 }

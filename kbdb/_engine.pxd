@@ -1,7 +1,7 @@
 # What kbdb/_engine.pyx uses of the C library; the headers in csrc/ are the manual.
 
 from libc.stddef cimport size_t
-from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 cdef extern from "<stdbool.h>" nogil:
     ctypedef bint cbool "bool"
@@ -85,7 +85,6 @@ cdef extern from "segment.h" nogil:
         kb_table removed
     ctypedef struct kb_entry:
         uint32_t distinct
-        uint32_t *lengths
     ctypedef struct kb_stem:
         pass
     ctypedef struct kb_segment:
@@ -97,12 +96,8 @@ cdef extern from "segment.h" nogil:
     ctypedef struct kb_source:
         const uint8_t *bytes
         size_t length
-    ctypedef struct kb_lengths:
-        pass
     kb_status kb_segment_open(const kb_source *sources, uint64_t fingerprint, kb_segment *segment, kb_error *error)
     void kb_segment_close(kb_segment *segment)
-    kb_status kb_lengths_read(const kb_segment *segment, kb_lengths *lengths, kb_error *error)
-    void kb_lengths_free(kb_lengths *lengths)
     kb_status kb_segment_verify(const kb_segment *segment, kb_error *error)
     kb_status kb_table_bytes(const kb_table *table, uint64_t offset, uint64_t length, const uint8_t **bytes,
                              kb_error *error)
@@ -119,13 +114,27 @@ cdef extern from "segment.h" nogil:
     kb_status kb_corpus_find(const kb_corpus *corpus, const uint8_t *kbid, cbool *found, uint32_t *entry,
                              kb_error *error)
     kb_status kb_corpus_entry(const kb_corpus *corpus, uint32_t number, kb_entry *entry, kb_error *error)
+    kb_status kb_corpus_length(const kb_corpus *corpus, uint32_t number, uint32_t field, uint32_t *length,
+                               kb_error *error)
     kb_status kb_corpus_stored(const kb_corpus *corpus, uint32_t number, kb_cursor *cursor, kb_error *error)
     kb_status kb_corpus_listed(const kb_corpus *corpus, uint8_t *bitmap, kb_error *error)
 
-cdef extern from "builder.h" nogil:
+cdef extern from "bm25f.h" nogil:
     enum:
         KB_FIELDS
         KB_KBID_BYTES
+    ctypedef struct kb_params:
+        double k1
+        double *b
+        double *weights
+    double kb_bm25f_idf(uint64_t sections, uint64_t df)
+
+cdef extern from "lanes.h" nogil:
+    ctypedef void (*kb_lanes_find)(const uint16_t *lanes, size_t count, uint16_t need, uint64_t *words) noexcept
+    void kb_lanes_find_portable(const uint16_t *lanes, size_t count, uint16_t need, uint64_t *words)
+    kb_lanes_find kb_lanes_find_avx2()
+
+cdef extern from "builder.h" nogil:
     const uint32_t KB_NONE
     ctypedef struct kb_numbers:
         uint32_t *items
@@ -138,7 +147,7 @@ cdef extern from "builder.h" nogil:
         kb_numbers sorted_words
         uint32_t raws_folded
     kb_status kb_numbers_put(kb_numbers *numbers, uint32_t item)
-    kb_status kb_builder_new(uint64_t fingerprint, uint64_t seed, kb_builder *builder)
+    kb_status kb_builder_new(uint64_t fingerprint, const kb_params *params, uint64_t seed, kb_builder *builder)
     void kb_builder_free(kb_builder *builder)
     kb_status kb_builder_analyse(kb_builder *builder, const uint8_t *kbid, const kb_source *texts)
     kb_status kb_builder_fold(kb_builder *builder, const uint8_t *word, size_t length)
@@ -154,18 +163,12 @@ cdef extern from "builder.h" nogil:
 
 cdef extern from "search.h" nogil:
     const uint32_t KB_ALL_FIELDS
-    ctypedef struct kb_params:
-        double k1
-        double *b
-        double *weights
     ctypedef struct kb_view:
         const kb_segment *segment
-        const kb_lengths *lengths
         const uint8_t *live
     ctypedef struct kb_searcher:
         uint64_t sections
         uint64_t *totals
-        uint32_t *norms_count
     ctypedef struct kb_term:
         uint64_t df
         double idf
@@ -202,20 +205,18 @@ cdef extern from "search.h" nogil:
         uint32_t *frequencies
     ctypedef struct kb_scratch:
         uint32_t entries
-    kb_status kb_searcher_open(kb_view *views, uint32_t count, const kb_params *params, kb_searcher *searcher)
-    void kb_searcher_close(kb_searcher *searcher)
+    kb_status kb_searcher_open(kb_view *views, uint32_t count, const kb_params *params, kb_searcher *searcher,
+                               kb_error *error)
     kb_status kb_term_find(const kb_searcher *searcher, const uint8_t *stem, size_t length, kb_term *term,
                            kb_error *error)
-    const uint8_t *kb_view_kbid(const kb_view *view, uint32_t entry)
-    kb_status kb_scratch_new(uint32_t entries, kb_scratch *scratch)
+    void kb_scratch_new(uint32_t entries, kb_scratch *scratch)
+    size_t kb_scratch_bytes(const kb_scratch *scratch)
     void kb_scratch_free(kb_scratch *scratch)
     kb_status kb_search(const kb_searcher *searcher, const kb_plan *plan, const uint8_t **allowed, uint32_t limit,
-                        kb_scratch *scratch, kb_hit *hits, uint32_t *count, uint64_t *total, kb_error *error)
+                        uint64_t total_limit, kb_lanes_find find, kb_scratch *scratch, kb_hit *hits, uint32_t *count,
+                        uint64_t *total, kb_error *error)
     kb_status kb_explain(const kb_searcher *searcher, const kb_plan *plan, uint32_t segment, uint32_t entry,
                          kb_scratch *scratch, kb_share *shares, uint32_t *count, kb_error *error)
-
-cdef extern from "bm25f.h" nogil:
-    double kb_bm25f_idf(uint64_t sections, uint64_t df)
 
 cdef extern from "words.h" nogil:
     ctypedef enum kb_words_kind:
@@ -235,10 +236,5 @@ cdef extern from "words.h" nogil:
     void kb_found_words_free(kb_found_words *words)
 
 cdef extern from "similar.h" nogil:
-    ctypedef struct kb_similar_stem:
-        const kb_term *term
-        const uint8_t **bitmaps
-    bint kb_similar_wants_bitmap(const kb_view *view, const kb_stem *stem)
-    kb_status kb_similar_bitmap(const kb_view *view, const kb_stem *stem, uint8_t *bitmap, kb_error *error)
-    kb_status kb_similar(const kb_searcher *searcher, kb_similar_stem *stems, uint32_t count, double threshold,
+    kb_status kb_similar(const kb_searcher *searcher, const kb_term **stems, uint32_t count, double threshold,
                          uint32_t limit, kb_scratch *scratch, kb_hit *hits, uint32_t *found, kb_error *error)

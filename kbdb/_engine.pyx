@@ -63,6 +63,16 @@ cdef object _failure(kb_status status, const kb_error *error, str name):
     return MemoryError()
 
 
+cdef int _take_params(params, kb_params *values) except -1:
+    cdef uint32_t field
+    check_params(params)
+    values.k1 = params.k1
+    for field in range(KB_FIELDS):
+        values.b[field] = params.b[field]
+        values.weights[field] = params.weights[field]
+    return 0
+
+
 cdef inline const uint8_t *_start(bytes data):
     return <const uint8_t *>PyBytes_AS_STRING(data)
 

@@ -7,15 +7,18 @@ cdef class Builder:
     cdef kb_builder _builder
     cdef bint _busy
 
-    def __cinit__(self, fingerprint: int):
+    def __cinit__(self, fingerprint: int, params):
         """Begins a segment.
 
         Args:
-            fingerprint: names the analyser, languages and format.
+            fingerprint: names the analyser, languages, parameters and format.
+            params: of BM25F; impacts are made with them.
         """
+        cdef kb_params values
         cdef kb_status status
         check_fingerprint(fingerprint)
-        status = kb_builder_new(fingerprint, int.from_bytes(os.urandom(8), "little"), &self._builder)
+        _take_params(params, &values)
+        status = kb_builder_new(fingerprint, &values, int.from_bytes(os.urandom(8), "little"), &self._builder)
         if status != KB_OK:
             raise _failure(status, NULL, "")
 

@@ -5,12 +5,9 @@ cdef class _Term:
     """A stem looked up in all of a searcher's segments."""
 
     cdef kb_term term
-    cdef tuple bitmaps  # None until asked for; then by segment None or a bitmap; empty when all are None
-    cdef const uint8_t **addresses  # of those; NULL when there are none
 
     def __dealloc__(self):
         free(self.term.stems)
-        free(self.addresses)
 
 
 cdef class _Scratch:
@@ -19,8 +16,7 @@ cdef class _Scratch:
     cdef kb_scratch scratch
 
     def __cinit__(self, uint32_t entries):
-        if kb_scratch_new(entries, &self.scratch) != KB_OK:
-            raise MemoryError()
+        kb_scratch_new(entries, &self.scratch)
 
     def __dealloc__(self):
         kb_scratch_free(&self.scratch)
@@ -68,7 +64,7 @@ cdef class Searcher:
     cdef tuple _live
     cdef list _scratches
     cdef dict _terms
-    cdef size_t _bitmap_bytes
+    cdef kb_lanes_find _find
 
     def __cinit__(self, segments, live, params):
         """Counts the live entries.
@@ -79,9 +75,10 @@ cdef class Searcher:
             params: of BM25F.
 
         Raises:
-            CorruptError: kbids or lengths of a segment are damaged.
+            CorruptError: lengths of a segment are damaged.
         """
         cdef kb_params values
+        cdef kb_error error
         cdef kb_status status
         cdef Segment segment
         cdef uint32_t i
@@ -90,29 +87,25 @@ cdef class Searcher:
         self._scratches = []
         self._terms = {}
         check_bitmaps(self._live, [segment.sections for segment in self._segments], "live")
-        check_params(params)
+        _take_params(params, &values)
+        self._find = kb_lanes_find_avx2()
+        if self._find == NULL or os.environ.get("KBDB_SIMD") == "portable":
+            self._find = kb_lanes_find_portable
         self._count = <uint32_t>len(self._segments)
         self._views = <kb_view *>calloc(<size_t>self._count + 1, sizeof(kb_view))
         if self._views == NULL:
             raise MemoryError()
         for i in range(self._count):
             segment = self._segments[i]
-            segment._prepare()
             self._largest = max(self._largest, segment._segment.entries)
             self._views[i].segment = &segment._segment
-            self._views[i].lengths = &segment._lengths
             self._views[i].live = _start(self._live[i])
-        values.k1 = params.k1
-        for i in range(KB_FIELDS):
-            values.b[i] = params.b[i]
-            values.weights[i] = params.weights[i]
         with nogil:
-            status = kb_searcher_open(self._views, self._count, &values, &self._searcher)
+            status = kb_searcher_open(self._views, self._count, &values, &self._searcher, &error)
         if status != KB_OK:
-            raise _failure(status, NULL, "")
+            raise self._failed(status, &error)
 
     def __dealloc__(self):
-        kb_searcher_close(&self._searcher)
         free(self._views)
 
     @property
@@ -125,11 +118,12 @@ cdef class Searcher:
 
     @property
     def memory_bytes(self):
-        lengths = sum([24 * (<Segment>segment)._segment.entries for segment in self._segments])
-        norms = sum([8 * self._searcher.norms_count[i] for i in range(KB_FIELDS)])
-        terms = len(self._terms) * (120 + self._count * sizeof(kb_stem))
-        terms += self._bitmap_bytes
-        return lengths + norms + terms + len(self._scratches) * 28 * self._largest + sum(map(len, self._live))
+        cdef _Scratch scratch
+        cdef size_t held = sizeof(kb_searcher) + self._count * sizeof(kb_view)
+        held += len(self._terms) * (120 + self._count * sizeof(kb_stem))
+        for scratch in self._scratches:
+            held += kb_scratch_bytes(&scratch.scratch)
+        return held + sum(map(len, self._live))
 
     cdef object _failed(self, kb_status status, const kb_error *error):
         name = ""
@@ -160,7 +154,6 @@ cdef class Searcher:
             raise self._failed(status, &error)
         if len(self._terms) >= TERMS_KEPT:
             self._terms.clear()
-            self._bitmap_bytes = 0
         self._terms[stem] = term
         return term
 
@@ -204,8 +197,8 @@ cdef class Searcher:
     cdef _Scratch _take_scratch(self):
         return self._scratches.pop() if self._scratches else _Scratch(self._largest)
 
-    cdef tuple _search(self, plan, limit, allowed, bint as_rank):
-        """Hits, as EngineHit or (kbid, score), and the total."""
+    cdef tuple _search(self, plan, limit, allowed, uint64_t total_limit, bint as_rank):
+        """Hits, as EngineHit or (kbid, score), and the total, exact up to a limit."""
         cdef _Plan made
         cdef _Scratch scratch
         cdef uint32_t most
@@ -214,6 +207,7 @@ cdef class Searcher:
         cdef uint64_t total = 0
         cdef kb_hit *hits = NULL
         cdef kb_hit *hit
+        cdef const uint8_t *kbid = NULL
         cdef const uint8_t **bitmaps = NULL
         cdef kb_error error
         cdef kb_status status
@@ -235,15 +229,19 @@ cdef class Searcher:
                 for i in range(self._count):
                     bitmaps[i] = _start(allowed[i])
             with nogil:
-                status = kb_search(&self._searcher, &made.plan, bitmaps, most, &scratch.scratch, hits, &count, &total,
-                                   &error)
+                status = kb_search(&self._searcher, &made.plan, bitmaps, most, total_limit, self._find,
+                                   &scratch.scratch, hits, &count, &total, &error)
             if status != KB_OK:
                 raise self._failed(status, &error)
             found = []
             for i in range(count):
                 hit = &hits[i]
                 if as_rank:
-                    found.append((_kbid_text(kb_view_kbid(&self._views[hit.segment], hit.entry)), hit.score))
+                    error.segment = hit.segment
+                    status = kb_corpus_kbid(&self._views[hit.segment].segment.corpus, hit.entry, &kbid, &error)
+                    if status != KB_OK:
+                        raise self._failed(status, &error)
+                    found.append((_kbid_text(kbid), hit.score))
                 else:
                     found.append(EngineHit(hit.segment, hit.entry, hit.score, hit.matched))
             return found, total
@@ -264,12 +262,12 @@ cdef class Searcher:
             limit: 0 or more.
             allowed: one bitmap a segment that narrows the candidates and never changes scores.
         """
-        hits, total = self._search(plan, limit, allowed, False)
+        hits, total = self._search(plan, limit, allowed, TOTAL_LIMIT, False)
         return EngineResult(tuple(hits), min(total, TOTAL_LIMIT), total <= TOTAL_LIMIT)
 
     def rank(self, plan, limit: int) -> list:
         """Like ``search``, but just kbids, as 26 characters, and scores."""
-        return self._search(plan, limit, None, True)[0]
+        return self._search(plan, limit, None, 0, True)[0]
 
     def explain(self, plan, segment: int, entry: int) -> tuple:
         """The shares of the should and must clauses that occur in an entry, in plan order; none when it is not live."""
@@ -371,8 +369,7 @@ cdef class Searcher:
             (segment, entry, Jaccard index), by falling index, kbid, segment.
         """
         cdef _Scratch scratch
-        cdef _Term term
-        cdef kb_similar_stem *wanted = NULL
+        cdef const kb_term **wanted = NULL
         cdef kb_hit *hits = NULL
         cdef double least
         cdef uint32_t most
@@ -381,7 +378,7 @@ cdef class Searcher:
         cdef uint32_t i
         cdef kb_error error
         cdef kb_status status
-        held = [self._term_with_bitmaps(stem) for stem in dict.fromkeys(stems)]
+        held = [self._term(stem) for stem in dict.fromkeys(stems)]
         check_threshold(threshold)
         check_limit(limit)
         least = threshold
@@ -389,14 +386,12 @@ cdef class Searcher:
         size = <uint32_t>len(held)
         scratch = self._take_scratch()
         try:
-            wanted = <kb_similar_stem *>malloc((<size_t>size + 1) * sizeof(kb_similar_stem))
+            wanted = <const kb_term **>malloc((<size_t>size + 1) * sizeof(kb_term *))
             hits = <kb_hit *>malloc((<size_t>most + 1) * sizeof(kb_hit))
             if wanted == NULL or hits == NULL:
                 raise MemoryError()
             for i in range(size):
-                term = held[i]
-                wanted[i].term = &term.term
-                wanted[i].bitmaps = term.addresses
+                wanted[i] = &(<_Term>held[i]).term
             with nogil:
                 status = kb_similar(&self._searcher, wanted, size, least, most, &scratch.scratch, hits, &count, &error)
             if status != KB_OK:
@@ -406,49 +401,6 @@ cdef class Searcher:
             self._scratches.append(scratch)
             free(wanted)
             free(hits)
-
-    cdef _Term _term_with_bitmaps(self, str stem):
-        """The stem, with bitmaps of the segments where it is frequent."""
-        cdef _Term term = self._term(stem)
-        cdef const uint8_t **addresses
-        cdef kb_stem *found
-        cdef kb_view *view
-        cdef uint8_t *bits
-        cdef uint32_t i
-        cdef kb_error error
-        cdef kb_status status
-        if term.bitmaps is not None:
-            return term
-        bitmaps = []
-        for i in range(self._count):
-            found = &term.term.stems[i]
-            view = &self._views[i]
-            if not kb_similar_wants_bitmap(view, found):
-                bitmaps.append(None)
-                continue
-            bitmap = bytes((view.segment.entries + 7) >> 3)
-            bits = <uint8_t *>PyBytes_AS_STRING(bitmap)
-            error.segment = i
-            with nogil:
-                status = kb_similar_bitmap(view, found, bits, &error)
-            if status != KB_OK:
-                raise self._failed(status, &error)
-            bitmaps.append(bitmap)
-        if term.bitmaps is not None:
-            return term
-        if not any(bitmaps):
-            term.bitmaps = ()
-            return term
-        addresses = <const uint8_t **>calloc(<size_t>self._count + 1, sizeof(uint8_t *))
-        if addresses == NULL:
-            raise MemoryError()
-        for i, bitmap in enumerate(bitmaps):
-            if bitmap is not None:
-                addresses[i] = _start(bitmap)
-        term.addresses = addresses
-        term.bitmaps = tuple(bitmaps)
-        self._bitmap_bytes += sum([len(bitmap) for bitmap in bitmaps if bitmap is not None])
-        return term
 
 
 cdef list _first(list items, limit):

@@ -11,8 +11,6 @@ cdef class Segment:
     """
 
     cdef kb_segment _segment
-    cdef kb_lengths _lengths
-    cdef bint _has_lengths
     cdef Py_buffer _buffers[4]
     cdef int _held
     cdef readonly str name
@@ -47,8 +45,6 @@ cdef class Segment:
 
     def __dealloc__(self):
         kb_segment_close(&self._segment)
-        if self._has_lengths:
-            kb_lengths_free(&self._lengths)
         while self._held > 0:
             self._held -= 1
             PyBuffer_Release(&self._buffers[self._held])
@@ -60,24 +56,6 @@ cdef class Segment:
     @property
     def fingerprint(self):
         return self._segment.fingerprint
-
-    cdef int _prepare(self) except -1:
-        """Reads the lengths, once; another thread may do the same meanwhile, then the first result stays."""
-        cdef kb_lengths lengths
-        cdef kb_error error
-        cdef kb_status status
-        if self._has_lengths:
-            return 0
-        with nogil:
-            status = kb_lengths_read(&self._segment, &lengths, &error)
-        if status != KB_OK:
-            raise _failure(status, &error, self.name)
-        if self._has_lengths:
-            kb_lengths_free(&lengths)
-        else:
-            self._lengths = lengths
-            self._has_lengths = True
-        return 0
 
     cdef kb_entry _entry(self, entry) except *:
         cdef kb_entry found
@@ -126,8 +104,18 @@ cdef class Segment:
 
     def lengths(self, entry: int) -> tuple:
         """Positions in each of ``FIELDS``."""
-        cdef kb_entry found = self._entry(entry)
-        return found.lengths[0], found.lengths[1], found.lengths[2], found.lengths[3], found.lengths[4]
+        cdef uint32_t length = 0
+        cdef uint32_t field
+        cdef kb_error error
+        cdef kb_status status
+        check_entry_number(entry, self._segment.entries)
+        lengths = []
+        for field in range(KB_FIELDS):
+            status = kb_corpus_length(&self._segment.corpus, entry, field, &length, &error)
+            if status != KB_OK:
+                raise _failure(status, &error, self.name)
+            lengths.append(length)
+        return tuple(lengths)
 
     def distinct(self, entry: int) -> int:
         """Distinct stems in title and body together."""

@@ -1,0 +1,168 @@
+/* Executes plans clause by clause: each adds its shares to the entries' cells, then one sweep picks the best. */
+#include "exhaustive.h"
+
+#define CELLS 64u /* under one word of `written` */
+
+static inline void add_share(kb_scratch *scratch, uint32_t entry, double share, uint64_t bit) {
+    kb_cell *cell = &scratch->cells[entry];
+    cell->score = cell->score + share;
+    cell->matched |= bit;
+    scratch->written[entry / CELLS] |= (uint64_t)1 << entry % CELLS;
+}
+
+/* Adds the shares of the block of postings just read. */
+static kb_status add_block(kb_search_task *task, kb_postings *postings, double factor, uint64_t bit) {
+    for (uint32_t i = 0; i < postings->count; i++) {
+        uint32_t entry = postings->entries[i];
+        uint32_t code = kb_postings_code(postings, i);
+        uint32_t few[KB_FIELDS] = {[KB_BODY] = code + 1};
+        const uint32_t *frequencies = few;
+        uint32_t mask = 1u << KB_BODY;
+        kb_status status = KB_OK;
+        double saturation = 0.0;
+        if (code == KB_CODE_EXCEPTION) {
+            status = kb_postings_exception(postings, task->error);
+            frequencies = postings->frequencies;
+            mask = postings->mask;
+        }
+        if (status == KB_OK)
+            status = kb_search_saturation(task, entry, mask, frequencies, &saturation);
+        if (status != KB_OK)
+            return status;
+        add_share(task->scratch, entry, factor * saturation, bit);
+    }
+    return kb_postings_block_end(postings, task->error);
+}
+
+/* Adds the shares of a clause with one alternative, one stem, and all fields: the common case. */
+static kb_status add_stem(kb_search_task *task, const kb_alternative *alternative, uint64_t bit) {
+    double factor = alternative->weight * alternative->idf;
+    const kb_stem *stem = &alternative->terms[0]->stems[task->segment];
+    kb_postings postings;
+    kb_status status = kb_postings_open(&task->view->segment->terms, stem, &postings, task->error);
+    for (uint32_t block = 0; block < kb_postings_blocks(stem->df) && status == KB_OK; block++) {
+        status = kb_postings_block(&postings, block, task->error);
+        if (status == KB_OK)
+            status = add_block(task, &postings, factor, bit);
+    }
+    return status;
+}
+
+/* Adds the shares of any clause. Of several alternatives the largest share counts, so they are gathered first. */
+static kb_status add_clause(kb_search_task *task, const kb_clause *clause, uint64_t bit) {
+    kb_scratch *scratch = task->scratch;
+    uint32_t touched = 0;
+    for (uint32_t i = 0; i < clause->count; i++) {
+        const kb_alternative *alternative = &clause->alternatives[i];
+        double factor = alternative->weight * alternative->idf;
+        kb_occurrences occurrences;
+        bool found = kb_occurrences_possible(alternative, task->segment);
+        if (!found)
+            continue;
+        kb_status status = kb_occurrences_open(task->view, task->segment, alternative, clause->fields, &scratch->walk,
+                                               &occurrences, task->error);
+        while (status == KB_OK) {
+            double saturation = 0.0;
+            status = kb_occurrences_next(&occurrences, &found, task->error);
+            if (status != KB_OK || !found)
+                break;
+            uint32_t entry = occurrences.entry;
+            status = kb_search_saturation(task, entry, occurrences.mask, occurrences.frequencies, &saturation);
+            if (status != KB_OK)
+                break;
+            double share = factor * saturation;
+            if (!(scratch->cells[entry].matched & bit)) {
+                add_share(scratch, entry, 0.0, bit);
+                scratch->touched[touched++] = entry;
+                scratch->best[entry] = share;
+            } else if (share > scratch->best[entry]) {
+                scratch->best[entry] = share;
+            }
+        }
+        if (status != KB_OK)
+            return status;
+    }
+    for (uint32_t i = 0; i < touched && clause->kind != KB_MUST_NOT; i++)
+        scratch->cells[scratch->touched[i]].score += scratch->best[scratch->touched[i]];
+    return KB_OK;
+}
+
+static kb_status add_clauses(kb_search_task *task) {
+    kb_status status = KB_OK;
+    for (uint32_t i = 0; i < task->plan->count && status == KB_OK; i++) {
+        const kb_clause *clause = &task->plan->clauses[i];
+        if (!kb_clause_is_stem(clause) || clause->kind == KB_MUST_NOT)
+            status = add_clause(task, clause, (uint64_t)1 << i);
+        else if (kb_occurrences_possible(&clause->alternatives[0], task->segment))
+            status = add_stem(task, &clause->alternatives[0], (uint64_t)1 << i);
+    }
+    return status;
+}
+
+/* The bits of the plan's clauses of a kind. */
+static uint64_t clause_bits(const kb_plan *plan, kb_kind kind) {
+    uint64_t bits = 0;
+    for (uint32_t i = 0; i < plan->count; i++)
+        if (plan->clauses[i].kind == kind)
+            bits |= (uint64_t)1 << i;
+    return bits;
+}
+
+/* What an entry's matched clauses must be for the entry to match. */
+typedef struct {
+    uint64_t must;
+    uint64_t must_not;
+    bool all; /* entries without any matched clause match too: the plan has no should or must clause */
+} conditions;
+
+static conditions conditions_of(const kb_plan *plan) {
+    uint64_t must = clause_bits(plan, KB_MUST);
+    return (conditions){must, clause_bits(plan, KB_MUST_NOT), (must | clause_bits(plan, KB_SHOULD)) == 0};
+}
+
+static bool fits(const conditions *wanted, uint64_t matched) {
+    return (matched & wanted->must) == wanted->must && (matched & wanted->must_not) == 0;
+}
+
+/* Hands the matching ones of 64 entries to the heap, and clears their cells. */
+static kb_status sweep_block(kb_search_task *task, const conditions *wanted, uint32_t block) {
+    uint64_t written = task->scratch->written[block];
+    uint64_t candidates = kb_search_candidates(task, block);
+    kb_status status = KB_OK;
+    for (uint64_t left = wanted->all ? written | candidates : written; left != 0; left &= left - 1) {
+        uint32_t bit = (uint32_t)__builtin_ctzll(left);
+        kb_cell *cell = &task->scratch->cells[(size_t)block * CELLS + bit];
+        if (candidates >> bit & 1 && fits(wanted, cell->matched) && status == KB_OK) {
+            kb_hit hit = {task->segment, block * CELLS + bit, cell->score, cell->matched, NULL};
+            status = kb_topk_add(task->topk, &hit, task->error);
+            task->total++;
+        }
+        *cell = (kb_cell){0};
+    }
+    task->scratch->written[block] = 0;
+    return status;
+}
+
+/* Clears the cells of a search that failed. */
+static void clear(kb_scratch *scratch, uint32_t blocks) {
+    for (uint32_t block = 0; block < blocks; block++) {
+        for (uint64_t left = scratch->written[block]; left != 0; left &= left - 1)
+            scratch->cells[(size_t)block * CELLS + (uint32_t)__builtin_ctzll(left)] = (kb_cell){0};
+        scratch->written[block] = 0;
+    }
+}
+
+kb_status kb_exhaustive(kb_search_task *task) {
+    conditions wanted = conditions_of(task->plan);
+    uint32_t blocks = kb_bitmap_words(task->view->segment->entries);
+    kb_status status = kb_scratch_cells(task->scratch);
+    if (status != KB_OK)
+        return status;
+    status = add_clauses(task);
+    for (uint32_t block = 0; block < blocks && status == KB_OK; block++)
+        if (task->scratch->written[block] != 0 || wanted.all)
+            status = sweep_block(task, &wanted, block);
+    if (status != KB_OK)
+        clear(task->scratch, blocks);
+    return status;
+}

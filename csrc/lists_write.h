@@ -1,0 +1,53 @@
+/* Writes the lists of stems: postings and positions, block by block, and the stems' records (README.md sections 4
+ * and 5).
+ *
+ *     for each stem: kb_lists_begin
+ *         for each entry that holds it: kb_lists_value for each token, in order, then kb_lists_posting
+ *         kb_lists_end
+ *
+ * The buffers' failures are sticky; kb_lists_end tells of them.
+ */
+#ifndef KB_LISTS_WRITE_H
+#define KB_LISTS_WRITE_H
+
+#include "bm25f.h"
+
+typedef struct {
+    const kb_bm25f *bm25f;  /* of all entries of the segment */
+    const uint8_t *lengths; /* region 9 of corpus.dat */
+    uint32_t segment_entries;
+    kb_bytes records; /* regions 5 and 6 of terms.idx, region 0 of positions.idx */
+    kb_bytes postings;
+    kb_bytes positions;
+    kb_bytes refs; /* of the current stem */
+    kb_bytes blocks;
+    kb_bytes exceptions; /* of the current block */
+    uint32_t *values;
+    size_t values_count;
+    size_t values_capacity;
+    uint32_t entries[KB_BLOCK];
+    uint8_t codes[KB_BLOCK / 4];
+    uint32_t count;
+    double impact;
+    uint32_t next; /* the entry a gap of 0 would give the block's first posting */
+    uint32_t df;
+    uint32_t forms;
+    size_t postings_start;
+    size_t positions_start;
+} kb_lists_writer;
+
+void kb_lists_writer_free(kb_lists_writer *writer);
+
+/* Begins a stem. */
+void kb_lists_begin(kb_lists_writer *writer, uint32_t forms);
+
+/* Adds a token of the next posting. KB_E_TOO_LARGE, KB_E_MEMORY. */
+kb_status kb_lists_value(kb_lists_writer *writer, uint32_t position, uint32_t form);
+
+/* Adds a posting with the tokens added since the one before; entries ascend. KB_E_TOO_LARGE. */
+kb_status kb_lists_posting(kb_lists_writer *writer, uint32_t entry, const uint32_t frequencies[KB_FIELDS]);
+
+/* Completes the stem. KB_E_TOO_LARGE, KB_E_MEMORY. */
+kb_status kb_lists_end(kb_lists_writer *writer);
+
+#endif
