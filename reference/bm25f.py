@@ -6,9 +6,8 @@ import math
 
 from kbdb.checks import check_counts
 from kbdb.plan import Params
+from kbdb.reference.corpus import Lengths
 from kbdb.reference.terms import Frequencies
-
-Lengths = tuple[int, int, int, int, int]
 
 
 def bm25f_idf(sections: int, df: int) -> float:
@@ -43,3 +42,8 @@ def bm25f_saturation(params: Params, averages: tuple[float, ...], lengths: Lengt
         if frequency > 0:
             x = x + (params.weights[field] * frequency) / bm25f_norm(params, averages, field, lengths[field])
     return x / (params.k1 + x)
+
+
+def bm25f_impact(saturation: float) -> int:
+    """A saturation in 255ths, rounded up."""
+    return math.ceil(255.0 * saturation)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
+from itertools import accumulate
 from zlib import crc32
 
-from kbdb.checks import check_bitmap, check_entry, check_fingerprint, check_kbid, check_stems, utf8
+from kbdb.checks import check_bitmap, check_entry, check_fingerprint, check_kbid, check_params, check_stems, utf8
 from kbdb.errors import InvalidArgumentError
-from kbdb.plan import FIELDS, Entry, SegmentFiles
+from kbdb.plan import FIELDS, Entry, Params, SegmentFiles
 from kbdb.reference.analysis import tokenise
+from kbdb.reference.bm25f import bm25f_averages, bm25f_impact, bm25f_saturation
 from kbdb.reference.container import CORPUS, POSITIONS, REFERENCES, TERMS, container_write
-from kbdb.reference.corpus import CorpusEntry, corpus_write
+from kbdb.reference.corpus import CorpusEntry, corpus_totals, corpus_write
 from kbdb.reference.keyed import keyed_write
 from kbdb.reference.merge import Record, merge_entries
 from kbdb.reference.positions import positions_encode
@@ -25,14 +27,17 @@ Stem = Callable[[list[str]], list[str]]
 class Builder:
     """Collects entries, in any order, and makes a segment of them once."""
 
-    def __init__(self, fingerprint: int) -> None:
+    def __init__(self, fingerprint: int, params: Params) -> None:
         """Begins a segment.
 
         Args:
-            fingerprint: names the analyser, languages and format.
+            fingerprint: names the analyser, languages, format and parameters.
+            params: of BM25F, for the impacts.
         """
         check_fingerprint(fingerprint)
+        check_params(params)
         self._fingerprint = fingerprint
+        self._params = params
         self._records: dict[bytes, Record] = {}
         self._removed: set[bytes] = set()
         self._stems: dict[str, str] = {}
@@ -76,8 +81,8 @@ class Builder:
         """
         records = [self._records[kbid] for kbid in sorted(self._records)]
         self._add_stems(records, stem)
-        terms, positions = _write_stems(records, self._stems)
         entries = [_corpus_entry(record, self._stems) for record in records]
+        terms, positions = _write_stems(records, self._stems, _impacts(entries, self._params))
         filters: dict[str, list[int]] = defaultdict(list)
         references: dict[str, list[int]] = defaultdict(list)
         for number, record in enumerate(records):
@@ -117,7 +122,21 @@ def _corpus_entry(record: Record, stems: dict[str, str]) -> CorpusEntry:
     return CorpusEntry(record.kbid, record.stored, record.listed, distinct, (title, body, description, tags, heading))
 
 
-def _write_stems(records: list[Record], stems: dict[str, str]) -> tuple[list[bytes], bytes]:
+Impact = Callable[[Posting], int]
+
+
+def _impacts(entries: list[CorpusEntry], params: Params) -> Impact:
+    """What gives a posting's saturation in 255ths, under the averages of all entries."""
+    averages = bm25f_averages(len(entries), corpus_totals([entry.lengths for entry in entries]))
+
+    def impact(posting: Posting) -> int:
+        lengths = entries[posting.entry].lengths
+        return bm25f_impact(bm25f_saturation(params, averages, lengths, posting.frequencies))
+
+    return impact
+
+
+def _write_stems(records: list[Record], stems: dict[str, str], impact: Impact) -> tuple[list[bytes], bytes]:
     occurrences = _occurrences(records, stems)
     words = _words(records)
     forms: dict[str, list[str]] = defaultdict(list)
@@ -126,7 +145,7 @@ def _write_stems(records: list[Record], stems: dict[str, str]) -> tuple[list[byt
     ordered = sorted(forms)
     numbers = {stem: number for number, stem in enumerate(ordered)}
     ranks = {word: rank for group in forms.values() for rank, word in enumerate(group)}
-    lists = [_stem_lists(occurrences[stem], ranks, len(forms[stem])) for stem in ordered]
+    lists = [_stem_lists(occurrences[stem], ranks, len(forms[stem]), impact) for stem in ordered]
     word_records = [WordRecord(numbers[stems[word]], ranks[word]) for word in words]
     return terms_write(words, word_records, ordered, lists), b"".join(item.positions for item in lists)
 
@@ -144,10 +163,12 @@ def _occurrences(records: list[Record], stems: dict[str, str]) -> dict[str, Occu
     return found
 
 
-def _stem_lists(by_entry: Occurrences, ranks: dict[str, int], forms: int) -> StemLists:
+def _stem_lists(by_entry: Occurrences, ranks: dict[str, int], forms: int, impact: Impact) -> StemLists:
     postings = [Posting(entry, _frequencies(tokens)) for entry, tokens in by_entry.items()]
     tokens = [[(field, position, ranks[word]) for field, position, word in group] for group in by_entry.values()]
-    return StemLists(postings_encode(postings), positions_encode(tokens, forms), len(postings), forms)
+    positions = positions_encode(tokens, forms)
+    encoded = postings_encode(postings, list(map(impact, postings)), list(accumulate(map(len, positions))))
+    return StemLists(encoded, b"".join(positions), len(postings), forms)
 
 
 def _frequencies(tokens: list[tuple[int, int, str]]) -> Frequencies:

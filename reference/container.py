@@ -9,7 +9,7 @@ from zlib import crc32
 from kbdb.errors import StaleIndexError
 from kbdb.reference.varint import Span, corrupt
 
-VERSION = 1
+VERSION = 2
 PAGE = 4096
 MAX_ENTRIES = 1 << 30
 HEADER = struct.Struct("<4sHHQQII")
@@ -35,7 +35,7 @@ class Kind:
 KEYED = (False, False, False, True)
 TERMS = Kind("terms.idx", b"KBTI", (False, False, False, False, False, False, True))
 POSITIONS = Kind("positions.idx", b"KBPO", (True,))
-CORPUS = Kind("corpus.dat", b"KBCO", (False, False, *KEYED, True, False))
+CORPUS = Kind("corpus.dat", b"KBCO", (False, False, *KEYED, True, False, False, False, False))
 REFERENCES = Kind("references.idx", b"KBRF", KEYED)
 
 
@@ -97,7 +97,7 @@ def container_open(kind: Kind, data: memoryview, fingerprint: int, path: str) ->
         raise corrupt(path, 6, f"{n_regions} regions instead of {len(kind.lists)}")
     if file_bytes != len(data):
         raise corrupt(path, 8, f"the file has {len(data)} bytes instead of {file_bytes}")
-    if entries >= MAX_ENTRIES:
+    if entries > MAX_ENTRIES:
         raise corrupt(path, 24, f"{entries} entries are more than a segment holds")
     regions = tuple(REGION.iter_unpack(data[HEADER.size : size - 4]))
     _check_regions(kind, regions, path, size, file_bytes)

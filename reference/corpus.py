@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import struct
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 from zlib import crc32
 
+from kbdb.plan import FIELDS
 from kbdb.reference.container import (
     Container,
     container_length,
@@ -23,22 +24,27 @@ from kbdb.reference.container import (
 from kbdb.reference.keyed import keyed_open, keyed_verify, keyed_write
 from kbdb.reference.varint import corrupt
 
-KBIDS, RECORDS, FILTERS, STORED, REMOVED = 0, 1, 2, 6, 7
+KBIDS, RECORDS, FILTERS, STORED, REMOVED, BODY_CODES, LENGTHS, TOTALS = 0, 1, 2, 6, 7, 8, 9, 10
 TARGETS = 0
 KBID_BYTES = 16
-RECORD = struct.Struct("<QIIIIIIIII")
+RECORD = struct.Struct("<QIIII")
+LENGTH = struct.Struct("<I")
+TOTAL = struct.Struct("<QQQQQ")
 LISTED = 1
+BODY = FIELDS.index("body")
+
+Lengths = tuple[int, int, int, int, int]
+"""Distinct positions in each of ``FIELDS``."""
 
 
 class EntryRecord(NamedTuple):
-    """An entry: where its stored bytes are, its flags, its distinct stems, the lengths of its fields."""
+    """An entry: where its stored bytes are, its flags, its distinct stems."""
 
     stored_offset: int
     stored_length: int
     stored_crc: int
     flags: int
     distinct: int
-    lengths: tuple[int, int, int, int, int]
 
 
 class CorpusEntry(NamedTuple):
@@ -48,7 +54,21 @@ class CorpusEntry(NamedTuple):
     stored: bytes
     listed: bool
     distinct: int
-    lengths: tuple[int, int, int, int, int]
+    lengths: Lengths
+
+
+def corpus_length_code(length: int) -> int:
+    """The byte that stands for a length, and for those at most 1/32 longer."""
+    if length < 64:
+        return length
+    exponent = length.bit_length() - 1
+    return min(64 + 32 * (exponent - 6) + (length >> (exponent - 5) & 31), 255)
+
+
+def corpus_totals(lengths: Sequence[Lengths]) -> Lengths:
+    """The sum of each field's lengths."""
+    title, body, description, tags, heading = (sum(item[field] for item in lengths) for field in range(len(FIELDS)))
+    return title, body, description, tags, heading
 
 
 def corpus_write(entries: list[CorpusEntry], filters: Mapping[str, list[int]], removed: list[bytes]) -> list[bytes]:
@@ -57,7 +77,7 @@ def corpus_write(entries: list[CorpusEntry], filters: Mapping[str, list[int]], r
     end = 0
     for entry in entries:
         flags = LISTED if entry.listed else 0
-        records += RECORD.pack(end, len(entry.stored), crc32(entry.stored), flags, entry.distinct, *entry.lengths)
+        records += RECORD.pack(end, len(entry.stored), crc32(entry.stored), flags, entry.distinct)
         end += len(entry.stored)
     return [
         b"".join(entry.kbid for entry in entries),
@@ -65,13 +85,22 @@ def corpus_write(entries: list[CorpusEntry], filters: Mapping[str, list[int]], r
         *keyed_write(filters),
         b"".join(entry.stored for entry in entries),
         b"".join(removed),
+        bytes(corpus_length_code(entry.lengths[BODY]) for entry in entries),
+        b"".join(LENGTH.pack(entry.lengths[field]) for field in range(len(FIELDS)) for entry in entries),
+        TOTAL.pack(*corpus_totals([entry.lengths for entry in entries])),
     ]
 
 
 def corpus_open(container: Container) -> None:
     """Checks at opening that the tables fit each other and the number of entries."""
-    for region, size in ((KBIDS, KBID_BYTES), (RECORDS, RECORD.size)):
-        if table_rows(container, region, size) != container.entries:
+    for region, size, rows in (
+        (KBIDS, KBID_BYTES, container.entries),
+        (RECORDS, RECORD.size, container.entries),
+        (BODY_CODES, 1, container.entries),
+        (LENGTHS, LENGTH.size, len(FIELDS) * container.entries),
+        (TOTALS, TOTAL.size, 1),
+    ):
+        if table_rows(container, region, size) != rows:
             raise corrupt(container.path, container_place(container, region, 0), "a table does not fit the entries")
     table_rows(container, REMOVED, KBID_BYTES)
     keyed_open(container, FILTERS)
@@ -91,19 +120,21 @@ def corpus_find(container: Container, kbid: bytes) -> int:
 def corpus_entry(container: Container, entry: int) -> EntryRecord:
     """The record of an entry."""
     row = table_bytes(container, RECORDS, RECORD.size * entry, RECORD.size * (entry + 1))
-    return _record(row)
+    return EntryRecord._make(RECORD.unpack(row))
+
+
+def corpus_lengths(container: Container, entry: int) -> Lengths:
+    """The lengths of an entry's fields."""
+    starts = [LENGTH.size * (field * container.entries + entry) for field in range(len(FIELDS))]
+    rows = b"".join(table_bytes(container, LENGTHS, start, start + LENGTH.size) for start in starts)
+    title, body, description, tags, heading = struct.unpack("<5I", rows)
+    return title, body, description, tags, heading
 
 
 def corpus_entries(container: Container) -> list[EntryRecord]:
     """The records of all entries."""
     table = table_bytes(container, RECORDS, 0, RECORD.size * container.entries)
-    return [_record(table[start : start + RECORD.size]) for start in range(0, len(table), RECORD.size)]
-
-
-def _record(row: bytes) -> EntryRecord:
-    offset, length, crc, flags, distinct, *lengths = RECORD.unpack(row)
-    title, body, description, tags, heading = lengths
-    return EntryRecord(offset, length, crc, flags, distinct, (title, body, description, tags, heading))
+    return [EntryRecord._make(row) for row in RECORD.iter_unpack(table)]
 
 
 def corpus_stored(container: Container, entry: int) -> bytes:
@@ -147,3 +178,15 @@ def corpus_verify(corpus: Container) -> None:
         end += len(corpus_stored(corpus, entry))
     if end != container_length(corpus, STORED):
         raise corrupt(corpus.path, container_place(corpus, STORED, end), "bytes after the last stored entry")
+    _verify_lengths(corpus)
+
+
+def _verify_lengths(corpus: Container) -> None:
+    lengths = [corpus_lengths(corpus, entry) for entry in range(corpus.entries)]
+    codes = table_bytes(corpus, BODY_CODES, 0, corpus.entries)
+    for entry, (item, code) in enumerate(zip(lengths, codes, strict=True)):
+        if code != corpus_length_code(item[BODY]):
+            place = container_place(corpus, BODY_CODES, entry)
+            raise corrupt(corpus.path, place, f"the length code of entry {entry} is {code}")
+    if TOTAL.unpack(table_bytes(corpus, TOTALS, 0, TOTAL.size)) != corpus_totals(lengths):
+        raise corrupt(corpus.path, container_place(corpus, TOTALS, 0), "the totals are not the sums of the lengths")

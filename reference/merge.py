@@ -76,8 +76,9 @@ def _add_tokens(segment: Segment, records: dict[int, Record]) -> dict[str, str]:
     for number, stem in enumerate(terms_stems(segment.terms)):
         stem_record = terms_stem(segment.terms, number)
         postings = postings_read(segment.terms, stem_record)
+        occurrences = positions_read(segment.positions, segment.terms, stem_record, postings)
         words = forms[number]
-        for posting, tokens in zip(postings, positions_read(segment.positions, stem_record, postings), strict=True):
+        for posting, tokens in zip(postings, occurrences, strict=True):
             if posting.entry in records:
                 for field, position, form in tokens:
                     records[posting.entry].tokens[field].append((position, words[form]))

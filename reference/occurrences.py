@@ -36,7 +36,7 @@ def _tokens(segment: Segment, stem: str) -> dict[int, list[Token]]:
     if record is None:
         return {}
     postings = postings_read(segment.terms, record)
-    occurrences = positions_read(segment.positions, record, postings)
+    occurrences = positions_read(segment.positions, segment.terms, record, postings)
     return {posting.entry: tokens for posting, tokens in zip(postings, occurrences, strict=True)}
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from kbdb.plan import FIELDS
 from kbdb.reference.container import Container, container_place
-from kbdb.reference.corpus import RECORD, RECORDS, corpus_entry
+from kbdb.reference.corpus import LENGTH, LENGTHS, corpus_lengths
 from kbdb.reference.varint import corrupt
 
 
@@ -18,10 +18,10 @@ def places_check(corpus: Container, entry: int, places: Iterable[tuple[int, int]
         entry: its number.
         places: the (field, position) of all its tokens.
     """
-    lengths = corpus_entry(corpus, entry).lengths
+    lengths = corpus_lengths(corpus, entry)
     found = set(places)
     fields = [field for field, _ in found]
     full = lengths == tuple(map(fields.count, range(len(FIELDS))))
     if not full or any(position >= lengths[field] for field, position in found):
-        place = container_place(corpus, RECORDS, RECORD.size * entry)
+        place = container_place(corpus, LENGTHS, LENGTH.size * entry)
         raise corrupt(corpus.path, place, f"the lengths of entry {entry} are not those of its positions")

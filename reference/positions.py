@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import islice
+from itertools import islice, pairwise
 
+from kbdb.errors import TooLargeError
+from kbdb.reference.bits import bits_pack, bits_unpack, bits_width
 from kbdb.reference.container import Container, lists_get
-from kbdb.reference.terms import Posting, StemRecord
-from kbdb.reference.varint import corrupt, varint_decode, varint_encode
+from kbdb.reference.terms import BLOCK, Frequencies, Posting, StemRecord, postings_blocks
+from kbdb.reference.varint import LIMIT, Span, corrupt
 
 LISTS = 0
+MIN_WIDTH, MAX_WIDTH = 1, 32
+"""Values without bits would take no bytes, and nothing would limit their number."""
 
 Token = tuple[int, int, int]
 """One word of an entry: its field, its position there, and its form."""
@@ -20,38 +24,72 @@ def positions_bits(forms: int) -> int:
     return (forms - 1).bit_length()
 
 
-def positions_encode(occurrences: Sequence[Sequence[Token]], forms: int) -> bytes:
-    """The list of a stem: its sorted tokens in each entry that holds it, entries ascending."""
+def positions_encode(occurrences: Sequence[Sequence[Token]], forms: int) -> list[bytes]:
+    """The blocks of a stem's list: its sorted tokens in each entry that holds it, entries ascending."""
     bits = positions_bits(forms)
-    out = bytearray()
-    for tokens in occurrences:
-        before = (-1, 0)
-        for field, position, form in tokens:
-            gap = position - before[1] if field == before[0] else position
-            out += varint_encode(gap << bits | form)
-            before = (field, position)
-    return bytes(out)
+    return [_encode(occurrences[start : start + BLOCK], bits) for start in range(0, len(occurrences), BLOCK)]
 
 
-def positions_read(container: Container, record: StemRecord, postings: Sequence[Posting]) -> list[list[Token]]:
-    """The tokens of a stem, for each of its postings."""
+def _encode(occurrences: Sequence[Sequence[Token]], bits: int) -> bytes:
+    values = [position << bits | form for tokens in occurrences for _, position, form in tokens]
+    if max(values) >= LIMIT:
+        raise TooLargeError(
+            "a text does not fit the 32 bits of an index number", "split the text into smaller sections"
+        )
+    width = max(bits_width(values), MIN_WIDTH)
+    return bytes([width]) + bits_pack(values, width)
+
+
+def positions_read(
+    container: Container, terms: Container, record: StemRecord, postings: Sequence[Posting]
+) -> list[list[Token]]:
+    """The tokens of a stem, for each of its postings.
+
+    Args:
+        container: the segment's positions.idx.
+        terms: its terms.idx.
+        record: of the stem.
+        postings: of the stem, all of them.
+    """
     span = lists_get(container, LISTS, record.positions_offset, record.positions_length, record.positions_crc)
-    values = varint_decode(span)
-    expected = sum(sum(posting.frequencies) for posting in postings)
-    if len(values) != expected:
-        raise corrupt(span.path, span.offset, f"a list has {len(values)} positions instead of {expected}")
-    bits = positions_bits(record.forms)
-    form_mask = (1 << bits) - 1
-    numbers = iter(values)
-    occurrences = []
-    for posting in postings:
-        tokens = []
-        for field, frequency in enumerate(posting.frequencies):
-            position = 0
-            for value in islice(numbers, frequency):
-                position += value >> bits
-                tokens.append((field, position, value & form_mask))
-        occurrences.append(tokens)
-    if any(form >= record.forms for tokens in occurrences for _, _, form in tokens):
-        raise corrupt(span.path, span.offset, f"a list names a form past its {record.forms}")
+    occurrences: list[list[Token]] = []
+    start = 0
+    for ref in postings_blocks(terms, record):
+        group = postings[len(occurrences) : len(occurrences) + BLOCK]
+        block = span.part(start, ref.positions_end)
+        start += len(block.data)
+        if start != ref.positions_end:
+            raise corrupt(span.path, span.offset + start, "a block of positions does not lie inside its list")
+        occurrences += _decode(block, [posting.frequencies for posting in group], record.forms)
+    if start != len(span.data):
+        raise corrupt(span.path, span.offset + start, "bytes after the last block of positions")
     return occurrences
+
+
+def _decode(block: Span, frequencies: Sequence[Frequencies], forms: int) -> list[list[Token]]:
+    values = iter(_values(block, frequencies))
+    bits = positions_bits(forms)
+    occurrences = []
+    for counts in frequencies:
+        tokens = []
+        for field, count in enumerate(counts):
+            held = list(islice(values, count))
+            if any(left > right for left, right in pairwise(held)):
+                raise corrupt(block.path, block.offset, "the positions in a field fall")
+            tokens += [(field, value >> bits, value & (1 << bits) - 1) for value in held]
+        occurrences.append(tokens)
+    if any(form >= forms for tokens in occurrences for _, _, form in tokens):
+        raise corrupt(block.path, block.offset, f"a list names a form past its {forms}")
+    return occurrences
+
+
+def _values(block: Span, frequencies: Sequence[Frequencies]) -> list[int]:
+    if not block.data:
+        raise corrupt(block.path, block.offset, "a list ends before a block of positions")
+    width = block.data[0]
+    if not MIN_WIDTH <= width <= MAX_WIDTH:
+        raise corrupt(block.path, block.offset, f"positions are written in {width} bits")
+    values = bits_unpack(block.part(1, len(block.data)), width, sum(map(sum, frequencies)))
+    if width != max(bits_width(values), MIN_WIDTH):
+        raise corrupt(block.path, block.offset, f"positions that need fewer bits are written in {width}")
+    return values

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from kbdb.plan import Clause, EngineHit, Plan, Share
 from kbdb.reference.bm25f import bm25f_idf, bm25f_saturation
 from kbdb.reference.container import container_place
-from kbdb.reference.corpus import RECORDS, corpus_kbid
+from kbdb.reference.corpus import LENGTHS, corpus_kbid
 from kbdb.reference.occurrences import occurrences_read
 from kbdb.reference.terms import Frequencies
 from kbdb.reference.varint import corrupt
@@ -113,5 +113,5 @@ def _saturation(searcher: Searcher, segment: int, entry: int, frequencies: Frequ
     lengths = searcher.lengths[segment][entry]
     if any(count and not length for count, length in zip(frequencies, lengths, strict=True)):
         corpus = searcher.segments[segment].corpus
-        raise corrupt(corpus.path, container_place(corpus, RECORDS, 0), "a stem occurs in a field of length 0")
+        raise corrupt(corpus.path, container_place(corpus, LENGTHS, 0), "a stem occurs in a field of length 0")
     return bm25f_saturation(searcher.params, searcher.averages, lengths, frequencies)

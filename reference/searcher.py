@@ -17,7 +17,7 @@ from kbdb.checks import (
 )
 from kbdb.plan import FIELDS, TOTAL_LIMIT, EngineResult, Params, Plan, Share
 from kbdb.reference.bm25f import bm25f_averages
-from kbdb.reference.corpus import corpus_entries, corpus_kbid
+from kbdb.reference.corpus import corpus_kbid, corpus_lengths
 from kbdb.reference.distance import distance_to
 from kbdb.reference.search import explain, search
 from kbdb.reference.segment import Segment
@@ -52,7 +52,9 @@ class Searcher:
         self.segments = list(segments)
         self.params = params
         self.live = [_entries(bitmap) for bitmap in live]
-        self.lengths = [[record.lengths for record in corpus_entries(segment.corpus)] for segment in segments]
+        self.lengths = [
+            [corpus_lengths(segment.corpus, entry) for entry in range(segment.sections)] for segment in segments
+        ]
         self.sections = sum(len(entries) for entries in self.live)
         title, body, description, tags, heading = (self._total(field) for field in range(len(FIELDS)))
         self.totals = (title, body, description, tags, heading)

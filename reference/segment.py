@@ -24,6 +24,7 @@ from kbdb.reference.corpus import (
     corpus_entry,
     corpus_find,
     corpus_kbid,
+    corpus_lengths,
     corpus_listed,
     corpus_open,
     corpus_removed,
@@ -106,7 +107,7 @@ class Segment:
     def lengths(self, entry: int) -> tuple[int, int, int, int, int]:
         """Positions in each of ``FIELDS``."""
         check_entry_number(entry, self.sections)
-        return corpus_entry(self.corpus, entry).lengths
+        return corpus_lengths(self.corpus, entry)
 
     def distinct(self, entry: int) -> int:
         """Distinct stems in title and body together."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Sequence
+from itertools import accumulate, islice, pairwise
 from typing import NamedTuple
 from zlib import crc32
 
 from kbdb.plan import FIELDS
+from kbdb.reference.bits import bits_pack, bits_size, bits_unpack
 from kbdb.reference.container import (
     Container,
     container_place,
@@ -21,6 +23,11 @@ from kbdb.reference.varint import LIMIT, Span, corrupt, varint_decode, varint_en
 WORDS, WORD_RECORDS, STEMS, STEM_RECORDS, POSTINGS = 0, 2, 3, 5, 6
 WORD_RECORD = struct.Struct("<II")
 STEM_RECORD = struct.Struct("<QQIIIIII")
+BLOCK = 128
+BLOCK_REF = struct.Struct("<IIIB")
+BLOCK_HEADER = struct.Struct("<BH")
+GAP_BITS = (4, 8, 16)
+EXCEPTION = 3
 BODY = FIELDS.index("body")
 
 Frequencies = tuple[int, int, int, int, int]
@@ -52,6 +59,15 @@ class Posting(NamedTuple):
 
     entry: int
     frequencies: Frequencies
+
+
+class BlockRef(NamedTuple):
+    """Of a block of postings: its last entry, where it and its positions end, the largest saturation in 255ths."""
+
+    last: int
+    postings_end: int
+    positions_end: int
+    impact: int
 
 
 class StemLists(NamedTuple):
@@ -167,61 +183,142 @@ def terms_forms(container: Container) -> list[list[str]]:
 
 def postings_read(container: Container, record: StemRecord) -> list[Posting]:
     """The postings of a stem, entries ascending."""
-    span = lists_get(container, POSTINGS, record.postings_offset, record.postings_length, record.postings_crc)
-    return _decode(span, record.df, container.entries)
-
-
-def postings_encode(postings: Sequence[Posting]) -> bytes:
-    """The list of a stem's postings."""
-    out = bytearray()
-    before = -1
-    for entry, frequencies in postings:
-        gap = 4 * (entry - before - 1)
-        before = entry
-        if sum(frequencies) == frequencies[BODY]:
-            frequency = frequencies[BODY]
-            out += varint_encode(gap) if frequency == 1 else varint_encode(gap + 1) + varint_encode(frequency - 2)
-            continue
-        mask = sum(1 << field for field, frequency in enumerate(frequencies) if frequency)
-        out += varint_encode(gap + 2) + bytes([mask])
-        out += b"".join(varint_encode(frequency - 1) for frequency in frequencies if frequency)
-    return bytes(out)
-
-
-def _decode(span: Span, df: int, entries: int) -> list[Posting]:
-    # The mask is a byte below 32, so it reads as a varint of one byte; one that is not fails the check of its value.
-    values = iter(varint_decode(span))
+    span, refs = _list(container, record)
     postings: list[Posting] = []
-    entry = -1
-    try:
-        for code in values:
-            entry += (code >> 2) + 1
-            postings.append(Posting(entry, _frequencies(span, code & 3, values)))
-    except StopIteration:
-        raise corrupt(span.path, span.offset + len(span.data), "a list ends inside a posting") from None
-    if len(postings) != df:
-        raise corrupt(span.path, span.offset, f"a list has {len(postings)} postings instead of {df}")
-    if entry >= entries:
-        raise corrupt(span.path, span.offset, f"a list names entry {entry} of {entries}")
+    first = start = BLOCK_REF.size * len(refs)
+    for ref in refs:
+        block = span.part(start, first + ref.postings_end)
+        start += len(block.data)
+        if start != first + ref.postings_end:
+            raise corrupt(span.path, span.offset + start, "a block of postings does not lie inside its list")
+        before = postings[-1].entry if postings else -1
+        postings += _decode(block, min(BLOCK, record.df - len(postings)), before)
+        if postings[-1].entry != ref.last:
+            raise corrupt(span.path, block.offset, f"a block ends with entry {postings[-1].entry}, not {ref.last}")
+        if ref.last >= container.entries:
+            raise corrupt(span.path, block.offset, f"a list names entry {ref.last} of {container.entries}")
+    if start != len(span.data):
+        raise corrupt(span.path, span.offset + start, "bytes after the last block of postings")
     return postings
 
 
-def _frequencies(span: Span, kind: int, values: Iterator[int]) -> Frequencies:
-    frequencies = [0] * len(FIELDS)
-    if kind == 0:
-        frequencies[BODY] = 1
-    elif kind == 1:
-        frequencies[BODY] = next(values) + 2
-    elif kind == 2:
-        mask = next(values)
-        if not 0 < mask < 1 << len(FIELDS):
-            raise corrupt(span.path, span.offset, f"a posting has the mask {mask}")
-        for field in range(len(FIELDS)):
-            if mask >> field & 1:
-                frequencies[field] = next(values) + 1
-    else:
-        raise corrupt(span.path, span.offset, "a posting is of a kind that does not occur")
+def postings_blocks(container: Container, record: StemRecord) -> list[BlockRef]:
+    """What is said of a stem's postings, block by block."""
+    return _list(container, record)[1]
+
+
+def _list(container: Container, record: StemRecord) -> tuple[Span, list[BlockRef]]:
+    span = lists_get(container, POSTINGS, record.postings_offset, record.postings_length, record.postings_crc)
+    size = BLOCK_REF.size * -(-record.df // BLOCK)
+    if len(span.data) < size:
+        raise corrupt(span.path, span.offset, f"a list is too short for {record.df} postings")
+    return span, [BlockRef._make(row) for row in BLOCK_REF.iter_unpack(span.data[:size])]
+
+
+def postings_encode(postings: Sequence[Posting], impacts: Sequence[int], positions_ends: Sequence[int]) -> bytes:
+    """The list of a stem's postings.
+
+    Args:
+        postings: at least one, entries ascending.
+        impacts: of each posting, its saturation in 255ths.
+        positions_ends: of each block, where its positions end in the stem's list of positions.
+    """
+    refs = b""
+    blocks = b""
+    before = -1
+    for number, positions_end in enumerate(positions_ends):
+        group = slice(BLOCK * number, BLOCK * (number + 1))
+        blocks += _encode(postings[group], before)
+        before = postings[group][-1].entry
+        refs += BLOCK_REF.pack(before, len(blocks), positions_end, max(impacts[group]))
+    return refs + blocks
+
+
+def _encode(postings: Sequence[Posting], before: int) -> bytes:
+    entries = [before, *(posting.entry for posting in postings)]
+    bits, gaps = _encode_gaps([entry - previous - 1 for previous, entry in pairwise(entries)])
+    codes = [_code(posting.frequencies) for posting in postings]
+    exceptions = b"".join(
+        _encode_exception(item.frequencies) for item in postings if _code(item.frequencies) == EXCEPTION
+    )
+    return BLOCK_HEADER.pack(bits, len(gaps)) + bits_pack(codes, 2) + gaps + exceptions
+
+
+def _encode_gaps(gaps: Sequence[int]) -> tuple[int, bytes]:
+    """The width that needs the fewest bytes, and the gaps in symbols of it."""
+    bits = min(GAP_BITS, key=lambda width: bits_size(sum(gap // _most(width) + 1 for gap in gaps), width))
+    most = _most(bits)
+    symbols = [symbol for gap in gaps for symbol in [most] * (gap // most) + [gap % most]]
+    return bits, bits_pack(symbols, bits)
+
+
+def _most(bits: int) -> int:
+    """The symbol that says that a gap goes on."""
+    return (1 << bits) - 1
+
+
+def _code(frequencies: Frequencies) -> int:
+    frequency = frequencies[BODY]
+    return frequency - 1 if sum(frequencies) == frequency <= EXCEPTION else EXCEPTION
+
+
+def _encode_exception(frequencies: Frequencies) -> bytes:
+    mask = sum(1 << field for field, frequency in enumerate(frequencies) if frequency)
+    return bytes([mask]) + b"".join(varint_encode(frequency - 1) for frequency in frequencies if frequency)
+
+
+def _decode(block: Span, count: int, before: int) -> list[Posting]:
+    codes_start = BLOCK_HEADER.size
+    if len(block.data) < codes_start:
+        raise corrupt(block.path, block.offset, "a list ends inside a block of postings")
+    bits, gap_bytes = BLOCK_HEADER.unpack(block.data[:codes_start])
+    gaps_start = codes_start + bits_size(count, 2)
+    exceptions_start = gaps_start + gap_bytes
+    gaps = _decode_gaps(block.part(gaps_start, exceptions_start), count, bits)
+    codes = bits_unpack(block.part(codes_start, gaps_start), 2, count)
+    frequencies = _decode_frequencies(block.part(exceptions_start, len(block.data)), codes)
+    entries = accumulate(gaps, lambda entry, gap: entry + gap + 1, initial=before)
+    return [Posting(entry, item) for entry, item in zip(islice(entries, 1, None), frequencies, strict=True)]
+
+
+def _decode_gaps(span: Span, count: int, bits: int) -> list[int]:
+    if bits not in GAP_BITS:
+        raise corrupt(span.path, span.offset, f"gaps are written in {bits} bits")
+    gaps: list[int] = []
+    gap = 0
+    for symbol in bits_unpack(span, bits, 8 * len(span.data) // bits):
+        gap += symbol
+        if symbol != _most(bits):
+            gaps.append(gap)
+            gap = 0
+    # With half a byte left over, there is a gap too many.
+    del gaps[count:]
+    if len(gaps) < count or _encode_gaps(gaps) != (bits, span.data):
+        raise corrupt(span.path, span.offset, f"a block's {count} gaps are not written as they should be")
+    return gaps
+
+
+def _decode_frequencies(span: Span, codes: Sequence[int]) -> list[Frequencies]:
+    # The mask is a byte below 32, so it reads as a varint of one byte; one that is not fails the check of its value.
+    values = iter(varint_decode(span))
+    try:
+        found = [_decode_exception(span, values) if code == EXCEPTION else (0, code + 1, 0, 0, 0) for code in codes]
+    except StopIteration:
+        raise corrupt(span.path, span.offset + len(span.data), "a block ends inside a posting") from None
+    if next(values, None) is not None:
+        raise corrupt(span.path, span.offset, "bytes after the last posting of a block")
+    return found
+
+
+def _decode_exception(span: Span, values: Iterator[int]) -> Frequencies:
+    mask = next(values)
+    if not 0 < mask < 1 << len(FIELDS):
+        raise corrupt(span.path, span.offset, f"a posting has the mask {mask}")
+    counts = [next(values) + 1 if mask >> field & 1 else 0 for field in range(len(FIELDS))]
+    title, body, description, tags, heading = counts
+    frequencies = (title, body, description, tags, heading)
     if max(frequencies) >= LIMIT:
         raise corrupt(span.path, span.offset, "a frequency does not fit 32 bits")
-    title, body, description, tags, heading = frequencies
-    return title, body, description, tags, heading
+    if _code(frequencies) != EXCEPTION:
+        raise corrupt(span.path, span.offset, f"a posting of frequency {body} in the body only is an exception")
+    return frequencies

@@ -24,6 +24,10 @@ class Span:
     offset: int
     data: bytes
 
+    def part(self, start: int, end: int) -> Span:
+        """The bytes ``start`` to ``end``, less those that are not there."""
+        return Span(self.path, self.offset + start, self.data[start:end])
+
 
 def corrupt(path: str, offset: int, what: str) -> CorruptError:
     """The error for damage found at an offset of a file."""

@@ -76,9 +76,8 @@ def _verify_stem(segment: Segment, record: StemRecord, places_seen: list[set[tup
     place = container_place(segment.positions, LISTS, record.positions_offset)
     postings = postings_read(segment.terms, record)
     forms: set[int] = set()
-    for posting, tokens in zip(postings, positions_read(segment.positions, record, postings), strict=True):
-        if tokens != sorted(tokens):
-            raise corrupt(segment.positions.path, place, "words at one position are not in order")
+    occurrences = positions_read(segment.positions, segment.terms, record, postings)
+    for posting, tokens in zip(postings, occurrences, strict=True):
         places_seen[posting.entry].update((field, position) for field, position, _ in tokens)
         forms.update(form for _, _, form in tokens)
     if len(forms) != record.forms:

@@ -53,7 +53,8 @@ def _form_counts(segment: Segment, live: set[int], stem: int) -> list[int]:
     record = terms_stem(segment.terms, stem)
     postings = postings_read(segment.terms, record)
     counts = [0] * record.forms
-    for posting, tokens in zip(postings, positions_read(segment.positions, record, postings), strict=True):
+    occurrences = positions_read(segment.positions, segment.terms, record, postings)
+    for posting, tokens in zip(postings, occurrences, strict=True):
         if posting.entry in live:
             for form in {form for _, _, form in tokens}:
                 counts[form] += 1

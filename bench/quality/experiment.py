@@ -66,7 +66,7 @@ class Experiment:
 
     def _index(self, group: Group) -> _Index:
         entries = [_entry(document) for document in group.documents]
-        segments = SegmentList(engine(), 0, self._stem).added(entries)
+        segments = SegmentList(engine(), 0, PARAMS, self._stem).added(entries)
         snapshot = Snapshot(0, segments, tuple(slot.current for slot in segments.slots), PARAMS)
         questions = [(query, self._resolve(query.text, snapshot.searcher)) for query in group.queries]
         ids = {entry.kbid: document.id for entry, document in zip(entries, group.documents, strict=True)}

@@ -75,7 +75,7 @@ class SegmentOpener(Protocol):
 
 
 class BuilderMaker(Protocol):
-    def __call__(self, fingerprint: int) -> Builder: ...
+    def __call__(self, fingerprint: int, params: Params) -> Builder: ...
 
 
 class SearcherMaker(Protocol):

@@ -140,10 +140,10 @@ class Segment:
 class Builder:
     """Both builders; their files must be equal."""
 
-    def __init__(self, fingerprint: int) -> None:
+    def __init__(self, fingerprint: int, params: Params) -> None:
         """See ``kbdb.reference.Builder``."""
         self.compiled, self.reference = _pair(
-            "Builder", lambda: COMPILED.Builder(fingerprint), lambda: REFERENCE.Builder(fingerprint)
+            "Builder", lambda: COMPILED.Builder(fingerprint, params), lambda: REFERENCE.Builder(fingerprint, params)
         )
 
     def add(self, entry: Entry) -> None:

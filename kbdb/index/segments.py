@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from kbdb.index import bitmaps
 from kbdb.index.api import EngineModule, Segment, Stem
-from kbdb.plan import Entry, SegmentFiles
+from kbdb.plan import Entry, Params, SegmentFiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +43,14 @@ class SegmentList:
     Attributes:
         engine: the engine that opened them.
         fingerprint: of the analysis they were built with.
+        params: of BM25F, for segments built here.
         stem: surface words to stems, for segments built here.
         slots: the segments.
     """
 
     engine: EngineModule
     fingerprint: int
+    params: Params
     stem: Stem
     slots: tuple[Slot, ...] = ()
 
@@ -70,7 +72,7 @@ class SegmentList:
 
     def added(self, entries: Iterable[Entry], removed: Iterable[bytes] = ()) -> SegmentList:
         """This list with a segment in memory for new versions of sections, and for sections that are no more."""
-        builder = self.engine.Builder(self.fingerprint)
+        builder = self.engine.Builder(self.fingerprint, self.params)
         for entry in entries:
             builder.add(entry)
         for kbid in removed:
@@ -85,7 +87,7 @@ class SegmentList:
     def merged(self, first: int) -> SegmentList:
         """This list with the segments from place ``first`` on made into one, in memory."""
         merging = self.slots[first:]
-        builder = self.engine.Builder(self.fingerprint)
+        builder = self.engine.Builder(self.fingerprint, self.params)
         kept: set[bytes] = set()
         for slot in merging:
             builder.merge(slot.segment, slot.current)

@@ -55,7 +55,7 @@ class Core:
         self.params = search.params()
         self.stem: Stem = stemmer(language)
         built_with = describe(self.engine, language, self.params)
-        self.indexer = Indexer(store, self.engine, built_with, self.stem, lambda: len(self.events))
+        self.indexer = Indexer(store, self.engine, built_with, self.params, self.stem, lambda: len(self.events))
         self.stop_words = stop_words(language)
         self.synonyms = load_synonyms(store.layout.synonyms, self.stem)
         self._events: dict[str, Event] | None = None

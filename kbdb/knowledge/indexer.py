@@ -23,7 +23,7 @@ from kbdb.index.fingerprint import fingerprint
 from kbdb.index.segments import SegmentList
 from kbdb.knowledge.entries import StoredSection, entry_of, places_of, source_key, stored_of
 from kbdb.model import Manifest, Section
-from kbdb.plan import Entry
+from kbdb.plan import Entry, Params
 from kbdb.store import index_files
 from kbdb.store.ids import kbid_decode, kbid_encode
 from kbdb.store.index_files import IndexMeta
@@ -46,12 +46,19 @@ class Indexer:
     """
 
     def __init__(
-        self, store: Store, engine: EngineModule, built_with: str, stem: Stem, count_events: Callable[[], int]
+        self,
+        store: Store,
+        engine: EngineModule,
+        built_with: str,
+        params: Params,
+        stem: Stem,
+        count_events: Callable[[], int],
     ) -> None:
         self.store = store
         self.engine = engine
         self.built_with = built_with
         self.fingerprint = fingerprint(built_with)
+        self.params = params
         self.stem = stem
         self.count_events = count_events
         self.notices: list[str] = []
@@ -148,7 +155,7 @@ class Indexer:
                 listing.setdefault(kbid, []).append(manifest)
         kbids = self.store.section_ids()
         entries = (self._entry(kbid, listing.get(kbid, ())) for kbid in kbids)
-        fresh = SegmentList(self.engine, self.fingerprint, self.stem)
+        fresh = SegmentList(self.engine, self.fingerprint, self.params, self.stem)
         self._segments = fresh.added(entry for entry in entries if entry is not None)
         self.left_out = {kbid for kbid in kbids if self._segments.find(kbid_decode(kbid)) is None}
         self.meta, self._left_behind = None, ""
@@ -196,7 +203,7 @@ class Indexer:
         if reason := self._unfit(meta, first):
             self._remake(reason)
             return
-        segments = SegmentList(self.engine, self.fingerprint, self.stem)
+        segments = SegmentList(self.engine, self.fingerprint, self.params, self.stem)
         if meta is not None:
             index_files.sweep(layout, meta.folders)
             try:

@@ -40,7 +40,7 @@ def refused(call: Callable[[EngineModule], object]) -> None:
 
 @pytest.mark.parametrize("fingerprint", [-1, 1 << 64])
 def test_fingerprints(fingerprint: int) -> None:
-    refused(lambda engine: engine.Builder(fingerprint))
+    refused(lambda engine: engine.Builder(fingerprint, PARAMS))
     refused(
         lambda engine: engine.Segment(
             FILES.terms, FILES.positions, FILES.corpus, FILES.references, fingerprint=fingerprint
@@ -61,10 +61,10 @@ def test_fingerprints(fingerprint: int) -> None:
     ],
 )
 def test_a_wrong_entry_is_refused_and_leaves_no_trace(wrong: Entry) -> None:
-    refused(lambda engine: engine.Builder(FINGERPRINT).add(wrong))
+    refused(lambda engine: engine.Builder(FINGERPRINT, PARAMS).add(wrong))
 
     def after(engine: EngineModule) -> object:
-        builder = engine.Builder(FINGERPRINT)
+        builder = engine.Builder(FINGERPRINT, PARAMS)
         with pytest.raises(InvalidArgumentError):
             builder.add(wrong)
         builder.add(entry(1, "right"))
@@ -75,19 +75,19 @@ def test_a_wrong_entry_is_refused_and_leaves_no_trace(wrong: Entry) -> None:
 
 def test_a_kbid_added_before_is_refused_and_leaves_no_trace() -> None:
     def twice(engine: EngineModule) -> object:
-        builder = engine.Builder(FINGERPRINT)
+        builder = engine.Builder(FINGERPRINT, PARAMS)
         builder.add(entry(1, "first"))
         builder.add(entry(1, "second"))
         return None
 
     def merged_twice(engine: EngineModule) -> object:
-        builder = engine.Builder(FINGERPRINT)
+        builder = engine.Builder(FINGERPRINT, PARAMS)
         builder.add(entry(2, "first"))
         builder.merge(open_files(engine, FILES), b"\7")
         return None
 
     def after(engine: EngineModule) -> object:
-        builder = engine.Builder(FINGERPRINT)
+        builder = engine.Builder(FINGERPRINT, PARAMS)
         builder.add(entry(2, "first"))
         with pytest.raises(InvalidArgumentError):
             builder.add(entry(2, "second"))
@@ -111,7 +111,7 @@ def test_a_kbid_added_before_is_refused_and_leaves_no_trace() -> None:
 )
 def test_wrong_stems(stem: Callable[[list[str]], list[str]]) -> None:
     def call(engine: EngineModule) -> object:
-        builder = engine.Builder(FINGERPRINT)
+        builder = engine.Builder(FINGERPRINT, PARAMS)
         builder.add(entry(1, "some words"))
         return builder.finish(stem)
 
@@ -139,8 +139,8 @@ def test_segments(call: Callable[[Segment], object]) -> None:
 
 @pytest.mark.parametrize("keep", [b"", b"\7\0", b"\x0f"], ids=["short", "long", "past"])
 def test_bitmaps(keep: bytes) -> None:
-    refused(lambda engine: engine.Builder(1).merge(open_files(engine, FILES), keep))
-    refused(lambda engine: engine.Builder(1).remove(b"short"))
+    refused(lambda engine: engine.Builder(1, PARAMS).merge(open_files(engine, FILES), keep))
+    refused(lambda engine: engine.Builder(1, PARAMS).remove(b"short"))
     refused(lambda engine: engine.Searcher([open_files(engine, FILES)], [keep], PARAMS))
     refused(lambda engine: engine.Searcher([open_files(engine, FILES)], [], PARAMS))
     refused(lambda engine: over(engine).search(Plan((WORD,)), 1, [keep]))
@@ -160,6 +160,8 @@ def test_bitmaps(keep: bytes) -> None:
 )
 def test_params(wrong: Params) -> None:
     refused(lambda engine: over(engine, wrong))
+    refused(lambda engine: engine.Builder(FINGERPRINT, wrong))
+    refused(lambda engine: engine.Builder(-1, wrong))
 
 
 def over(engine: EngineModule, params: Params = PARAMS) -> Searcher:

@@ -123,7 +123,7 @@ class Grown:
     def merge(self, first: int) -> None:
         def merged(engine: EngineModule) -> SegmentFiles:
             segments = [open_files(engine, files) for files in self.files]
-            builder = engine.Builder(FINGERPRINT)
+            builder = engine.Builder(FINGERPRINT, PARAMS)
             for place, segment in enumerate(segments[first:], first):
                 builder.merge(segment, bitmap(segment.sections, self.current(segments, place)))
                 if first:

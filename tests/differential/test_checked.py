@@ -64,7 +64,7 @@ def test_it_answers_like_the_reference() -> None:
 
 def test_it_merges() -> None:
     engine = cast(EngineModule, CHECKED)
-    builder = engine.Builder(FINGERPRINT)
+    builder = engine.Builder(FINGERPRINT, PARAMS)
     builder.merge(open_files(engine, build(engine, ENTRIES)), b"\3")
     assert build(REFERENCE, ENTRIES) == builder.finish(toy_stem)
 

@@ -9,6 +9,7 @@ from engines import (
     ENGINES,
     FINGERPRINT,
     NAMES,
+    PARAMS,
     REFERENCE,
     Index,
     build,
@@ -72,7 +73,7 @@ OF_SEARCHER: dict[str, Callable[[Searcher], object]] = {
 
 
 def merged(engine: EngineModule, segment: Segment) -> SegmentFiles:
-    builder = engine.Builder(FINGERPRINT)
+    builder = engine.Builder(FINGERPRINT, PARAMS)
     builder.merge(segment, b"\7")
     builder.remove(kbid(9))
     return builder.finish(toy_stem)

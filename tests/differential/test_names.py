@@ -54,7 +54,9 @@ ONLY_IN_PYTHON = {
     *("varint_decode", "strings_all", "strings_count", "strings_text", "table_rows", "terms_words", "terms_stems"),
     *("terms_forms", "positions_read", "occurrences_read", "corpus_entries", "corpus_removed"),
     *("keyed_find", "keyed_keys", "keyed_record", "container_length", "container_place"),
-    *("terms_find_word", "words_df", "bm25f_averages", "scan_toml"),
+    *("terms_find_word", "words_df", "bm25f_averages", "scan_toml", "postings_blocks", "corpus_lengths"),
+    # Numbers are packed and unpacked a block at a time.
+    *("bits_pack", "bits_size", "bits_unpack", "bits_width", "corpus_totals"),
 }
 
 

@@ -83,7 +83,7 @@ def test_many_threads_get_the_answers_one_gets() -> None:
 
 
 def test_a_builder_refuses_a_second_thread() -> None:
-    builder = ENGINE.Builder(FINGERPRINT)
+    builder = ENGINE.Builder(FINGERPRINT, PARAMS)
     builder.add(entry(1, "one"))
     inside, done = threading.Event(), threading.Event()
 
@@ -104,7 +104,7 @@ def test_a_builder_refuses_a_second_thread() -> None:
 
 
 def test_a_builder_goes_on_after_a_refused_entry() -> None:
-    builder = ENGINE.Builder(FINGERPRINT)
+    builder = ENGINE.Builder(FINGERPRINT, PARAMS)
     builder.add(entry(1, "one", "naïve words"))
     with pytest.raises(InvalidArgumentError, match="was added before"):
         builder.add(entry(1, "again"))
@@ -115,7 +115,7 @@ def test_a_builder_goes_on_after_a_refused_entry() -> None:
 
 
 def test_a_stemmer_that_fails_leaves_the_builder_usable() -> None:
-    builder = ENGINE.Builder(FINGERPRINT)
+    builder = ENGINE.Builder(FINGERPRINT, PARAMS)
     builder.add(entry(1, "cats"))
 
     def broken(words: list[str]) -> list[str]:
@@ -158,9 +158,11 @@ def test_values_of_a_wrong_kind_raise(wrong: object) -> None:
     with pytest.raises((TypeError, AttributeError)):
         ENGINE.Searcher([segment], [everything(segment)], PARAMS).search(wrong, 1)
     with pytest.raises((TypeError, AttributeError)):
-        ENGINE.Builder(FINGERPRINT).add(wrong)
+        ENGINE.Builder(FINGERPRINT, wrong)
+    with pytest.raises((TypeError, AttributeError)):
+        ENGINE.Builder(FINGERPRINT, PARAMS).add(wrong)
     with pytest.raises(TypeError):
-        ENGINE.Builder(FINGERPRINT).merge(wrong, b"")
+        ENGINE.Builder(FINGERPRINT, PARAMS).merge(wrong, b"")
 
 
 def test_a_limit_larger_than_any_number_in_c_is_all_there_is() -> None:

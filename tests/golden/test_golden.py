@@ -141,7 +141,7 @@ def test_an_index_file_of_another_version_is_stale_and_made_anew(folder: Path, n
     with kbdb.open(folder) as base:
         base.rebuild()
     (path,) = (folder / ".kbdb" / "indexes").glob(f"*/{name}")
-    path.write_bytes(with_version(path.read_bytes(), 0))
+    path.write_bytes(with_version(path.read_bytes(), 1))
     with kbdb.open(folder) as base:
         assert base.status().index.stale
         assert found(base, expected) == expected["queries"]

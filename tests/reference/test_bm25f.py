@@ -4,10 +4,26 @@ import math
 
 import bm25s  # type: ignore[import-untyped]
 import pytest
-from engines import REFERENCE, bitmap, build, each_engine, entry, everything, kbid, open_files, plan, searcher, toy_stem
+from engines import (
+    FINGERPRINT,
+    REFERENCE,
+    bitmap,
+    build,
+    each_engine,
+    entry,
+    everything,
+    kbid,
+    open_files,
+    plan,
+    searcher,
+    toy_stem,
+)
 
 from kbdb.index.api import EngineModule
-from kbdb.plan import Alternative, Clause, Params, Plan
+from kbdb.plan import Alternative, Clause, Params, Plan, SegmentFiles
+from kbdb.reference.bm25f import bm25f_impact
+from kbdb.reference.container import TERMS, container_open
+from kbdb.reference.terms import postings_blocks, terms_find
 
 HAND_PARAMS = Params(k1=1.0, b=(0.5, 0.5, 0.0, 0.0, 0.0), weights=(2.0, 1.0, 1.0, 1.0, 1.0))
 HAND_ENTRIES = [entry(1, "fox", "fox fox hen hen"), entry(2, "hen pen", "fox den"), entry(3, "cow")]
@@ -108,3 +124,36 @@ def test_equal_scores_stand_in_kbid_order(engine: EngineModule) -> None:
     found = searcher(engine, [entry(i, "same") for i in range(20)]).search(plan("same"), 20)
     assert list(range(20)) == [hit.entry for hit in found.hits]
     assert len({hit.score for hit in found.hits}) == 1
+
+
+@each_engine
+@pytest.mark.parametrize(
+    ("stem", "impact"),
+    # In 255ths: fox 76/97 (199.8) in section 1; hen 8/13 (156.9) in section 2; den 1/2; pen 8/13; cow 16/23 (177.4).
+    [("fox", 200), ("hen", 157), ("den", 128), ("pen", 157), ("cow", 178)],
+)
+def test_impacts_by_hand(engine: EngineModule, stem: str, impact: int) -> None:
+    assert [impact] == impacts(build(engine, HAND_ENTRIES, params=HAND_PARAMS), stem)
+
+
+@each_engine
+def test_impacts_after_a_merge_are_those_of_a_build(engine: EngineModule) -> None:
+    parts = [
+        open_files(engine, build(engine, part, params=HAND_PARAMS)) for part in (HAND_ENTRIES[:1], HAND_ENTRIES[1:])
+    ]
+    builder = engine.Builder(FINGERPRINT, HAND_PARAMS)
+    for part in parts:
+        builder.merge(part, everything(part))
+    assert build(engine, HAND_ENTRIES, params=HAND_PARAMS) == builder.finish(toy_stem)
+
+
+@pytest.mark.parametrize(("saturation", "impact"), [(0.0, 0), (1e-9, 1), (0.5, 128), (200 / 255, 200), (1.0, 255)])
+def test_an_impact_is_rounded_up(saturation: float, impact: int) -> None:
+    assert impact == bm25f_impact(saturation)
+
+
+def impacts(files: SegmentFiles, stem: str) -> list[int]:
+    terms = container_open(TERMS, memoryview(files.terms), FINGERPRINT, "terms.idx")
+    record = terms_find(terms, stem)
+    assert record is not None
+    return [block.impact for block in postings_blocks(terms, record)]

@@ -1,4 +1,4 @@
-"""Keyed lists, postings, positions and entry records by hand-made bytes (csrc/README.md, sections 3 to 6)."""
+"""Keyed lists, entry records and lengths by hand-made bytes (csrc/README.md, sections 3 and 6)."""
 
 import struct
 from zlib import crc32
@@ -6,23 +6,17 @@ from zlib import crc32
 import pytest
 
 from kbdb.errors import CorruptError
-from kbdb.reference.container import POSITIONS, REFERENCES, TERMS, Container, container_open, container_write
-from kbdb.reference.corpus import CorpusEntry, corpus_write
-from kbdb.reference.keyed import keyed_find, keyed_keys, keyed_open, keyed_verify, keyed_write
-from kbdb.reference.positions import positions_encode, positions_read
-from kbdb.reference.terms import (
-    Posting,
-    StemLists,
-    StemRecord,
-    WordRecord,
-    postings_encode,
-    postings_read,
-    terms_find,
-    terms_find_word,
-    terms_forms,
-    terms_open,
-    terms_write,
+from kbdb.reference.container import CORPUS, REFERENCES, Container, container_open, container_write
+from kbdb.reference.corpus import (
+    CorpusEntry,
+    corpus_entry,
+    corpus_length_code,
+    corpus_lengths,
+    corpus_open,
+    corpus_verify,
+    corpus_write,
 )
+from kbdb.reference.keyed import keyed_find, keyed_keys, keyed_open, keyed_verify, keyed_write
 
 KEYED = [
     struct.pack("<III", 0, 1, 3),
@@ -67,93 +61,71 @@ def test_tables_that_do_not_fit_each_other_are_corrupt() -> None:
         keyed([KEYED[0], KEYED[1], KEYED[2][:20], KEYED[3]])
 
 
-POSTINGS = [
-    (Posting(0, (0, 1, 0, 0, 0)), b"\x00"),
-    (Posting(3, (0, 5, 0, 0, 0)), b"\x09\x03"),
-    (Posting(4, (1, 0, 0, 0, 129)), b"\x02\x11\x00\x80\x01"),
-    (Posting(37, (0, 2, 1, 0, 0)), b"\x82\x01\x06\x01\x00"),
+ENTRIES = [
+    CorpusEntry(b"a" * 16, b"xyz", True, 4, (1, 64, 3, 4, 5)),
+    CorpusEntry(b"b" * 16, b"", False, 0, (0, 7, 0, 0, 1)),
 ]
 
 
-def stem_container(postings: bytes, df: int, forms: int = 1) -> tuple[Container, StemRecord]:
-    words = [f"run{i}" for i in range(forms)]
-    lists = [StemLists(postings, b"", df, forms)]
-    regions = terms_write(words, [WordRecord(0, form) for form in range(forms)], ["run"], lists)
-    data = container_write(TERMS, 7, 100, 0, regions)
-    container = container_open(TERMS, memoryview(data), 7, "terms.idx")
-    terms_open(container)
-    record = terms_find(container, "run")
-    assert record is not None
-    return container, record
-
-
-def test_postings() -> None:
-    data = b"".join(item for _, item in POSTINGS)
-    assert data == postings_encode([posting for posting, _ in POSTINGS])
-    assert [posting for posting, _ in POSTINGS] == postings_read(*stem_container(data, 4))
-
-
-@pytest.mark.parametrize(
-    ("data", "df"),
-    [
-        (b"\x00", 2),
-        (b"\x00\x00", 1),
-        (b"\x03", 1),
-        (b"\x01", 1),
-        (b"\x02\x00", 1),
-        (b"\x02\x20\x00", 1),
-        (b"\x02\x11\x00", 1),
-        (b"\x90\x03", 1),
-        (b"\x01\xff\xff\xff\xff\x0f", 1),
-    ],
-    ids=["few", "many", "kind", "cut", "empty mask", "wide mask", "cut mask", "entry 100", "frequency"],
-)
-def test_damaged_postings(data: bytes, df: int) -> None:
-    with pytest.raises(CorruptError, match=r"terms\.idx: offset"):
-        postings_read(*stem_container(data, df))
-
-
-def test_words_know_their_stem_and_form() -> None:
-    container, record = stem_container(b"\x00", 1, forms=3)
-    assert WordRecord(0, 2) == terms_find_word(container, "run2")
-    assert terms_find_word(container, "run3") is None
-    assert terms_find(container, "ru") is None
-    assert terms_forms(container) == [["run0", "run1", "run2"]]
-    assert (record.df, record.forms) == (1, 3)
-
-
-def positions(data: bytes, forms: int) -> tuple[Container, StemRecord]:
-    file = container_write(POSITIONS, 7, 100, 0, [data])
-    record = StemRecord(0, 0, 0, len(data), 2, forms, 0, crc32(data))
-    return container_open(POSITIONS, memoryview(file), 7, "positions.idx"), record
-
-
-def test_positions() -> None:
-    postings = [Posting(0, (1, 2, 0, 0, 0)), Posting(5, (0, 1, 0, 0, 0))]
-    tokens = [[(0, 0, 1), (1, 4, 0), (1, 6, 2)], [(1, 40, 0)]]
-    data = bytes([0 << 2 | 1, 4 << 2 | 0, 2 << 2 | 2, 0x80 | (40 << 2 & 0x7F), 1])
-    assert data == positions_encode(tokens, forms=3)
-    assert tokens == positions_read(*positions(data, 3), postings)
-
-
-def test_one_form_needs_no_bits() -> None:
-    assert positions_encode([[(1, 7, 0), (1, 8, 0)]], forms=1) == b"\x07\x01"
-
-
-@pytest.mark.parametrize("data", [b"", b"\x00\x00", b"\x03"], ids=["few", "many", "form"])
-def test_damaged_positions(data: bytes) -> None:
-    with pytest.raises(CorruptError, match=r"positions\.idx: offset"):
-        positions_read(*positions(data, 3), [Posting(0, (0, 1, 0, 0, 0))])
+def corpus(regions: list[bytes]) -> Container:
+    data = container_write(CORPUS, 7, 2, crc32(regions[0]), regions)
+    container = container_open(CORPUS, memoryview(data), 7, "corpus.dat")
+    corpus_open(container)
+    return container
 
 
 def test_entry_records() -> None:
-    entries = [
-        CorpusEntry(b"a" * 16, b"xyz", True, 4, (1, 2, 3, 4, 5)),
-        CorpusEntry(b"b" * 16, b"", False, 0, (0, 0, 0, 0, 0)),
-    ]
-    kbids, records, *filters, stored, removed = corpus_write(entries, {}, [b"c" * 16])
+    regions = corpus_write(ENTRIES, {}, [b"c" * 16])
+    kbids, records, *filters, stored, removed, body_codes, lengths, totals = regions
     assert kbids == b"a" * 16 + b"b" * 16
-    assert struct.pack("<QII7I", 0, 3, crc32(b"xyz"), 1, 4, 1, 2, 3, 4, 5) == records[:44]
-    assert struct.pack("<QII7I", 3, 0, 0, 0, 0, 0, 0, 0, 0, 0) == records[44:]
+    assert struct.pack("<QII2I", 0, 3, crc32(b"xyz"), 1, 4) == records[:24]
+    assert struct.pack("<QII2I", 3, 0, 0, 0, 0) == records[24:]
     assert filters == [b"\0\0\0\0", b"", b"", b""]
     assert (stored, removed) == (b"xyz", b"c" * 16)
+    assert body_codes == b"\x40\x07"
+    assert struct.pack("<10I", 1, 0, 64, 7, 3, 0, 4, 0, 5, 1) == lengths
+    assert struct.pack("<5Q", 1, 71, 3, 4, 6) == totals
+
+
+def test_entry_records_are_read_back() -> None:
+    container = corpus(corpus_write(ENTRIES, {}, []))
+    assert [entry.lengths for entry in ENTRIES] == [corpus_lengths(container, number) for number in range(2)]
+    assert corpus_entry(container, 1) == (3, 0, 0, 0, 0)
+    corpus_verify(container)
+
+
+@pytest.mark.parametrize(("region", "extra"), [(8, 1), (9, 4), (9, 20), (10, 40), (9, 1), (10, 8)])
+def test_lengths_that_do_not_fit_the_entries_are_corrupt(region: int, extra: int) -> None:
+    regions = corpus_write(ENTRIES, {}, [])
+    for changed in (regions[region] + bytes(extra), regions[region][: -min(extra, len(regions[region]))]):
+        with pytest.raises(CorruptError, match=r"corpus\.dat: offset"):
+            corpus([*regions[:region], changed, *regions[region + 1 :]])
+
+
+@pytest.mark.parametrize(("region", "message"), [(8, "length code of entry 1"), (9, "totals"), (10, "totals")])
+def test_verify_compares_codes_and_totals_with_the_lengths(region: int, message: str) -> None:
+    regions = corpus_write(ENTRIES, {}, [])
+    changed = regions[region][:-1] + bytes([regions[region][-1] ^ 1])
+    with pytest.raises(CorruptError, match=message):
+        corpus_verify(corpus([*regions[:region], changed, *regions[region + 1 :]]))
+
+
+@pytest.mark.parametrize(
+    ("length", "code"),
+    [
+        *((0, 0), (1, 1), (63, 63), (64, 64), (65, 64), (66, 65), (127, 95), (128, 96), (131, 96), (132, 97)),
+        *((255, 127), (256, 128), (1023, 191), (2047, 223), (2048, 224), (4031, 254), (4032, 255), (4095, 255)),
+        *((4096, 255), (1 << 20, 255), ((1 << 32) - 1, 255)),
+    ],
+)
+def test_length_codes(length: int, code: int) -> None:
+    assert code == corpus_length_code(length)
+
+
+def test_length_codes_rise_and_each_stands_for_lengths_that_are_near() -> None:
+    codes = [corpus_length_code(length) for length in range(4033)]
+    assert sorted(codes) == codes
+    assert set(range(256)) == set(codes)
+    for code in range(64, 255):
+        first, count = codes.index(code), codes.count(code)
+        assert count - 1 <= first / 32

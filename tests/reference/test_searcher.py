@@ -181,7 +181,7 @@ def test_a_segment_gives_back_what_was_put_in(engine: EngineModule) -> None:
 
 @each_engine
 def test_the_same_kbid_twice_is_refused(engine: EngineModule) -> None:
-    builder = engine.Builder(1)
+    builder = engine.Builder(1, PARAMS)
     builder.add(entry(1))
     with pytest.raises(InvalidArgumentError):
         builder.add(entry(1, "again"))
@@ -190,7 +190,7 @@ def test_the_same_kbid_twice_is_refused(engine: EngineModule) -> None:
 @each_engine
 def test_a_stemmer_that_answers_wrongly_is_refused(engine: EngineModule) -> None:
     for stem in (lambda words: words[1:], lambda words: ["" for _ in words]):
-        builder = engine.Builder(1)
+        builder = engine.Builder(1, PARAMS)
         builder.add(entry(1, "some words"))
         with pytest.raises(InvalidArgumentError):
             builder.finish(stem)
@@ -204,11 +204,11 @@ def test_the_stemmer_gets_each_new_word_once(engine: EngineModule) -> None:
         asked.append(list(words))
         return list(words)
 
-    first = engine.Builder(1)
+    first = engine.Builder(1, PARAMS)
     first.add(entry(1, "b a b", "c"))
     files = first.finish(stem)
     segment = engine.Segment(files.terms, files.positions, files.corpus, files.references, fingerprint=1)
-    second = engine.Builder(1)
+    second = engine.Builder(1, PARAMS)
     second.merge(segment, b"\1")
     second.add(entry(2, "c d"))
     second.finish(stem)

@@ -78,9 +78,11 @@ def toy_stem(words: list[str]) -> list[str]:
     return [word.removesuffix("s").removesuffix("ing") or word for word in words]
 
 
-def build(engine: EngineModule, entries: Iterable[Entry], removed: Iterable[bytes] = ()) -> SegmentFiles:
+def build(
+    engine: EngineModule, entries: Iterable[Entry], removed: Iterable[bytes] = (), params: Params = PARAMS
+) -> SegmentFiles:
     """A segment's files from scratch."""
-    builder = engine.Builder(FINGERPRINT)
+    builder = engine.Builder(FINGERPRINT, params)
     for item in entries:
         builder.add(item)
     for item_id in removed:

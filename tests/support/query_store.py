@@ -80,7 +80,7 @@ class Store:
 def make_store(sections: Iterable[tuple[str, str]], synonyms: Synonyms = SYNONYMS) -> Store:
     """A store of titles and bodies."""
     chosen = engine()
-    builder = chosen.Builder(1)
+    builder = chosen.Builder(1, PARAMS)
     for number, (title, body) in enumerate(sections):
         kbid = hashlib.sha256(f"{number} {title}".encode()).digest()[:16]
         builder.add(Entry(kbid, (title, body, "", "", ""), (), (), title.encode(), True))
