@@ -45,7 +45,7 @@ class Searcher:
         Args:
             segments: those to search; a hit names its segment by its place here.
             live: one bitmap a segment.
-            params: of BM25F.
+            params: of BM25F, those the segments were built with.
         """
         check_bitmaps(live, [segment.sections for segment in segments], "live")
         check_params(params)

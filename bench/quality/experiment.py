@@ -90,7 +90,11 @@ class _Index:
 
     def answers(self, params: Params) -> list[tuple[Query, list[str]]]:
         """Each question with the ids of the documents found, best first, deep enough for every measure."""
-        snapshot = replace(self.snapshot, params=params)
+        snapshot = self.snapshot
+        if params != snapshot.params:
+            # A segment is searched with the parameters it was built with.
+            segments = replace(snapshot.segments, params=params).merged(0)
+            snapshot = replace(snapshot, segments=segments, params=params)
         return [(query, self._ranking(snapshot, query, resolved)) for query, resolved in self.questions]
 
     def _ranking(self, snapshot: Snapshot, query: Query, resolved: Resolved) -> list[str]:

@@ -44,7 +44,10 @@ class Builder(Protocol):
 
 
 class Searcher(Protocol):
-    """Answers plans over segments read through live bitmaps; a snapshot: nothing it reads ever changes."""
+    """Answers plans over segments read through live bitmaps; a snapshot: nothing it reads ever changes.
+
+    Its parameters are those that the segments were built with.
+    """
 
     sections: int
     totals: tuple[int, int, int, int, int]

@@ -193,4 +193,4 @@ def test_many_entries_cross_pages() -> None:
     both(lambda engine: told(open_files(engine, files), []))
     both(lambda engine: open_files(engine, files).verify())
     index = Index(((files, frozenset(range(0, 700, 3))),))
-    both(lambda engine: index.open(engine, PARAMS)[1].words_with_prefix("word1", 1000))
+    both(lambda engine: index.open(engine)[1].words_with_prefix("word1", 1000))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from engines import (
     REFERENCE,
     STEMS,
@@ -22,7 +24,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbdb.index.api import EngineModule
-from kbdb.plan import EngineResult, Entry, Params, Plan
+from kbdb.plan import EngineResult, Entry, Plan
 
 pytestmark = needs_compiled
 
@@ -30,17 +32,15 @@ pytestmark = needs_compiled
 @st.composite
 def indexes(draw: st.DrawFn) -> Index:
     """One to three segments; of the entries that count, some are live."""
-    built = live_index(REFERENCE, draw(st.lists(corpora, min_size=1, max_size=3)))
+    built = live_index(REFERENCE, draw(st.lists(corpora, min_size=1, max_size=3)), draw(params))
     keep = draw(st.sampled_from([lambda n: n >= 0, lambda n: n % 2 == 0, lambda n: n % 3 > 0, lambda n: n < 0]))
-    return Index(tuple((files, frozenset(filter(keep, live))) for files, live in built.parts))
+    return replace(built, parts=tuple((files, frozenset(filter(keep, live))) for files, live in built.parts))
 
 
-@given(indexes(), plans, params, st.integers(0, 12), st.none() | st.integers(1, 3))
-def test_hits_scores_totals_and_shares(
-    index: Index, query: Plan, chosen: Params, limit: int, narrowed: int | None
-) -> None:
+@given(indexes(), plans, st.integers(0, 12), st.none() | st.integers(1, 3))
+def test_hits_scores_totals_and_shares(index: Index, query: Plan, limit: int, narrowed: int | None) -> None:
     def answer(engine: EngineModule) -> tuple[EngineResult, object]:
-        segments, over = index.open(engine, chosen)
+        segments, over = index.open(engine)
         allowed = None
         if narrowed is not None:
             allowed = [bitmap(segment.sections, range(0, segment.sections, narrowed)) for segment in segments]
@@ -54,10 +54,10 @@ def test_hits_scores_totals_and_shares(
     both(answer)
 
 
-@given(indexes(), plans, params)
-def test_shares_added_in_order_are_the_score(index: Index, query: Plan, chosen: Params) -> None:
+@given(indexes(), plans)
+def test_shares_added_in_order_are_the_score(index: Index, query: Plan) -> None:
     def check(engine: EngineModule) -> None:
-        _, over = index.open(engine, chosen)
+        _, over = index.open(engine)
         for hit in over.search(query, 100).hits:
             shares = over.explain(query, hit.segment, hit.entry)
             score = 0.0

@@ -31,7 +31,7 @@ HAND_ENTRIES = [entry(1, "fox", "fox fox hen hen"), entry(2, "hen pen", "fox den
 
 
 def scores(engine: EngineModule, query: Plan) -> dict[bytes, float]:
-    segment = open_files(engine, build(engine, HAND_ENTRIES))
+    segment = open_files(engine, build(engine, HAND_ENTRIES, params=HAND_PARAMS))
     found = engine.Searcher([segment], [everything(segment)], HAND_PARAMS).search(query, 10)
     return {segment.kbid(hit.entry): hit.score for hit in found.hits}
 
@@ -75,7 +75,7 @@ def test_a_field_clause_counts_only_its_field(engine: EngineModule) -> None:
 
 @each_engine
 def test_what_is_not_live_does_not_count(engine: EngineModule) -> None:
-    segment = open_files(engine, build(engine, HAND_ENTRIES))
+    segment = open_files(engine, build(engine, HAND_ENTRIES, params=HAND_PARAMS))
     live = [number for number in range(3) if segment.kbid(number) != kbid(3)]
     of_two = engine.Searcher([segment], [bitmap(3, live)], HAND_PARAMS)
     assert (of_two.sections, of_two.totals) == (2, (3, 6, 0, 0, 0))
@@ -107,8 +107,9 @@ def test_one_field_is_bm25_as_in_bm25s(engine: EngineModule, k1: float, b: float
     # The method lucene leaves out the constant factor k1 + 1, as kbdb does.
     other = bm25s.BM25(method="lucene", k1=k1, b=b)
     other.index(corpus, show_progress=False)
-    segment = open_files(engine, build(engine, [entry(i, "", text) for i, text in enumerate(SENTENCES)]))
     one_field = Params(k1, (0.0, b, 0.0, 0.0, 0.0), (0.0, 1.0, 0.0, 0.0, 0.0))
+    texts = [entry(i, "", text) for i, text in enumerate(SENTENCES)]
+    segment = open_files(engine, build(engine, texts, params=one_field))
     ours = engine.Searcher([segment], [everything(segment)], one_field)
     words = sorted({word for sentence in corpus for word in sentence})
     stems = dict(zip(words, toy_stem(words), strict=True))

@@ -112,7 +112,7 @@ def everything(segment: Segment) -> bytes:
 
 def searcher(engine: EngineModule, entries: Iterable[Entry], params: Params = PARAMS) -> Searcher:
     """A searcher over one segment, all of it live."""
-    segment = open_files(engine, build(engine, entries))
+    segment = open_files(engine, build(engine, entries, params=params))
     return engine.Searcher([segment], [everything(segment)], params)
 
 
@@ -123,26 +123,32 @@ def plan(*words: str) -> Plan:
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """A list of segments with what is live of each: ``parts`` are a segment's files and the live entries' numbers."""
+    """A list of segments with what is live of each.
+
+    Attributes:
+        parts: a segment's files and the live entries' numbers.
+        params: what the segments were built with.
+    """
 
     parts: tuple[tuple[SegmentFiles, frozenset[int]], ...]
+    params: Params = PARAMS
 
-    def open(self, engine: EngineModule, params: Params = PARAMS) -> tuple[list[Segment], Searcher]:
+    def open(self, engine: EngineModule) -> tuple[list[Segment], Searcher]:
         """The open segments, and a searcher over them."""
         segments = [open_files(engine, files) for files, _ in self.parts]
         live = [bitmap(segment.sections, part[1]) for segment, part in zip(segments, self.parts, strict=True)]
-        return segments, engine.Searcher(segments, live, params)
+        return segments, engine.Searcher(segments, live, self.params)
 
 
-def live_index(engine: EngineModule, segments: Sequence[Sequence[Entry]]) -> Index:
+def live_index(engine: EngineModule, segments: Sequence[Sequence[Entry]], params: Params = PARAMS) -> Index:
     """Segments built from these entries, oldest first; an entry is live unless a later segment holds its kbid."""
     parts = []
     for place, entries in enumerate(segments):
         later = {item.kbid for newer in segments[place + 1 :] for item in newer}
         ordered = sorted(item.kbid for item in entries)
         live = frozenset(number for number, item_id in enumerate(ordered) if item_id not in later)
-        parts.append((build(engine, entries), live))
-    return Index(tuple(parts))
+        parts.append((build(engine, entries, params=params), live))
+    return Index(tuple(parts), params)
 
 
 WORDS = (
