@@ -8,8 +8,9 @@
 
 _Static_assert(FLT_EVAL_METHOD == 0, "scores need arithmetic that rounds each operation to double");
 
-#define KB_NORMS 512u /* lengths with a stored norm: nearly all fields are shorter, and making them takes microseconds */
-#define KB_FEW 3u     /* frequencies with a stored saturation: those of the postings that are no exceptions */
+#define KB_NORMS \
+    512u          /* lengths with a stored norm: nearly all fields are shorter, and making them takes microseconds */
+#define KB_FEW 3u /* frequencies with a stored saturation: those of the postings that are no exceptions */
 
 typedef struct {
     double k1;

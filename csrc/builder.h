@@ -46,7 +46,7 @@ typedef struct {
 typedef struct {
     uint64_t fingerprint;
     kb_params params; /* that impacts are made with */
-    kb_intern kbids; /* number i belongs to entries[i] */
+    kb_intern kbids;  /* number i belongs to entries[i] */
     kb_intern removed;
     kb_intern words;
     kb_intern raws; /* words that are not ASCII, not yet folded */

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "bits.h"
 #include "bitmap.h"
+#include "bits.h"
 #include "crc32.h"
 
 #define KBIDS 0u

@@ -59,8 +59,7 @@ static inline uint64_t kb_search_candidates(const kb_search_task *task, uint32_t
 
 /* Whether one entry is. */
 static inline bool kb_search_is_candidate(const kb_search_task *task, uint32_t entry) {
-    return kb_bitmap_has(task->view->live, entry) &&
-           (task->allowed == NULL || kb_bitmap_has(task->allowed, entry));
+    return kb_bitmap_has(task->view->live, entry) && (task->allowed == NULL || kb_bitmap_has(task->allowed, entry));
 }
 
 /* At least the saturation under the live averages of any posting of a block with this impact (README.md section 4). */

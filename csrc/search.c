@@ -11,8 +11,8 @@
 #define SWEEP_SHARE 64u     /* so many entries a posting: fewer postings touch few cells */
 #define SWEEP_HITS 64u      /* so many postings a hit: fewer make most entries candidates */
 
-/* What is known of the total without a look at the entries: exactly for one stem; that it is above the limit where a stem
- * of several is in more entries than that. */
+/* What is known of the total without a look at the entries: exactly for one stem; that it is above the limit where a
+ * stem of several is in more entries than that. */
 static bool knows_total(const kb_plan *plan, bool filtered, uint64_t limit, uint64_t *total) {
     *total = 0;
     if (filtered || !kb_search_is_plain(plan))
@@ -42,12 +42,13 @@ kb_status kb_search(const kb_searcher *searcher, const kb_plan *plan, const uint
     bool plain = kb_search_is_plain(plan);
     uint64_t found = knows ? total_limit + 1 : 0;
     for (uint32_t i = 0; i < searcher->count && !(knows && limit == 0); i++) {
-        kb_search_task task = {searcher, &searcher->views[i], i,     plan,  allowed == NULL ? NULL : allowed[i],
-                               scratch,  &topk,               found, total_limit, error};
+        kb_search_task task = {
+            searcher, &searcher->views[i], i,    plan, allowed == NULL ? NULL : allowed[i], scratch, &topk,
+            found,    total_limit,         error};
         error->segment = i;
-        kb_status status = plain && plan->count == 1                ? kb_best_blocks(&task)
+        kb_status status = plain && plan->count == 1           ? kb_best_blocks(&task)
                            : plain && is_worth_sweeping(&task) ? kb_sweep(&task, find)
-                                                                    : kb_exhaustive(&task);
+                                                               : kb_exhaustive(&task);
         if (status != KB_OK)
             return status;
         found = task.total;

@@ -36,8 +36,8 @@ static kb_status count_view(kb_view *view, kb_searcher *searcher, kb_error *erro
     return status;
 }
 
-/* A norm is (1 - b) + b * length / average, so another average changes it, and with it x, at most as much as the average
- * itself; and a saturation x / (k1 + x) changes less than x. */
+/* A norm is (1 - b) + b * length / average, so another average changes it, and with it x, at most as much as the
+ * average itself; and a saturation x / (k1 + x) changes less than x. */
 static kb_status measure_drift(kb_view *view, const kb_searcher *searcher, kb_error *error) {
     uint64_t totals[KB_FIELDS] = {0};
     kb_status status = kb_corpus_totals(&view->segment->corpus, totals, error);

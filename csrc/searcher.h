@@ -15,8 +15,8 @@ typedef struct {
     const uint8_t *live;
     uint32_t live_count; /* bits set in `live`; by kb_searcher_open */
     bool all_live;       /* all of them; by kb_searcher_open */
-    double drift;        /* by kb_searcher_open: a saturation under the live averages is at most so many times that under
-                            the averages of the segment */
+    double drift; /* by kb_searcher_open: a saturation under the live averages is at most so many times that under
+                     the averages of the segment */
 } kb_view;
 
 typedef struct {

@@ -3,11 +3,11 @@
 
 #include <string.h>
 
-#define UNITS 65000.0         /* all bounds together: a lane holds 65,535, and each bound is rounded up */
-#define FIRST_WINDOW 4096u    /* small, because nothing tells yet which entries matter */
-#define SAMPLE 4096u          /* entries by which the number of candidates is estimated */
-#define SEEK_COST 64.0        /* looking up one posting takes as long as sweeping so many */
-#define SLACK (1.0 - 1e-9)    /* of the heap's worst score in units: more than rounding can take */
+#define UNITS 65000.0      /* all bounds together: a lane holds 65,535, and each bound is rounded up */
+#define FIRST_WINDOW 4096u /* small, because nothing tells yet which entries matter */
+#define SAMPLE 4096u       /* entries by which the number of candidates is estimated */
+#define SEEK_COST 64.0     /* looking up one posting takes as long as sweeping so many */
+#define SLACK (1.0 - 1e-9) /* of the heap's worst score in units: more than rounding can take */
 
 typedef struct {
     kb_search_task *search;
@@ -147,8 +147,8 @@ static kb_status add_clause(const sweep *work, kb_sweep_clause *clause) {
 
 static bool is_full(const sweep *work) { return work->search->topk->count == work->search->topk->limit; }
 
-/* What the swept bounds of an entry must reach, when those of so many units are missing; past the largest lane when none
- * can. */
+/* What the swept bounds of an entry must reach, when those of so many units are missing; past the largest lane when
+ * none can. */
 static uint32_t need_of(const sweep *work, uint32_t missing) {
     double need = work->search->topk->hits[0].score * work->scale * SLACK - (double)missing;
     return need < 1.0 ? 1 : need > 65536.0 ? 65536 : (uint32_t)need;
@@ -264,7 +264,8 @@ static void count_window(const sweep *work) {
     uint32_t words = (work->end - work->start + 63) / 64;
     work->find(scratch->lanes, words * 64, 1, scratch->found);
     for (uint32_t i = 0; i < words; i++)
-        work->search->total += kb_popcount(scratch->found[i] & kb_search_candidates(work->search, work->start / 64 + i));
+        work->search->total +=
+            kb_popcount(scratch->found[i] & kb_search_candidates(work->search, work->start / 64 + i));
 }
 
 static kb_status search_window(sweep *work) {

@@ -141,8 +141,9 @@ static bool read_gaps(kb_postings *postings, const uint8_t *gaps, uint32_t bytes
         postings->entries[i] = (uint32_t)next++;
     }
     uint32_t spare = 0;
-    return bits != 4 ? at * (bits / 8) == bytes
-                     : (at + 1) / 2 == bytes && (at % 2 == 0 || (read_symbol(gaps, bytes, 4, at, &spare) && spare == 0));
+    return bits != 4
+               ? at * (bits / 8) == bytes
+               : (at + 1) / 2 == bytes && (at % 2 == 0 || (read_symbol(gaps, bytes, 4, at, &spare) && spare == 0));
 }
 
 /* The same where each gap is one symbol of a byte: nearly all blocks. */

@@ -130,8 +130,8 @@ static inline kb_status kb_postings_next(kb_postings *postings, kb_error *error)
     return kb_postings_move(postings, postings->at == postings->count ? 0 : postings->at + 1, error);
 }
 
-/* Moves forward to the first posting whose entry is not below `entry`, unless the current one is that already; *found is
- * false when there is none, and the walk then stands somewhere. */
+/* Moves forward to the first posting whose entry is not below `entry`, unless the current one is that already; *found
+ * is false when there is none, and the walk then stands somewhere. */
 kb_status kb_postings_seek(kb_postings *postings, uint32_t entry, bool *found, kb_error *error);
 
 #endif

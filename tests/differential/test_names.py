@@ -14,12 +14,19 @@ CSRC = CHECKOUT / "csrc"
 REFERENCE = CHECKOUT / "reference"
 
 WITHOUT_TWIN = {
+    "best_blocks": "the reference scores every posting",
     "bitmap": "Python has sets",
     "bytes_out": "Python has bytearray",
     "crc32": "Python has zlib",
     "cursor": "Python has struct; varint.py reads whole lists",
     "error": "Python has exceptions (kbdb/errors.py)",
+    "exhaustive": "the reference has one way to search",
     "intern": "Python has dict",
+    "lanes": "the reference adds up in doubles",
+    "lists_write": "postings_encode and positions_encode write whole lists",
+    "plan": "kbdb/plan.py",
+    "scratch": "the reference keeps no memory between searches",
+    "sweep": "the reference scores every posting",
     "topk": "Python has sorted()",
     "unicode_classes": "a table without functions, in both",
     "utf8": "Python has str",
@@ -30,14 +37,18 @@ LIFETIME = re.compile(r"_(open|close|free|new)$")
 
 ONLY_IN_C = {
     # Lists are read whole by postings_read, positions_read and occurrences_read, not walked.
-    *("postings_next", "postings_corrupt", "positions_end", "positions_enter", "positions_leave", "positions_next"),
-    *("positions_seek", "occurrences_next", "occurrences_possible", "lists_corrupt", "table_check"),
+    *("postings_next", "postings_corrupt", "postings_block", "postings_block_end", "postings_code"),
+    *("postings_exception", "postings_last", "postings_move", "postings_ref", "postings_seek"),
+    *("positions_corrupt", "positions_next", "positions_seek", "positions_verify_block"),
+    *("occurrences_next", "occurrences_possible", "lists_corrupt", "table_check"),
     # What kind a file is of, and where things are in it, are fields of Kind, Container and EntryRecord.
-    *("container_regions", "container_is_lists", "keyed_count", "lengths_read", "view_kbid", "bm25f_length"),
+    *("container_regions", "container_is_lists", "keyed_count"),
     # Ranges of strings and bitmaps of keys are comprehensions.
     *("strings_seek", "strings_prefix", "keyed_bitmap"),
-    # Tables of norms, of what was looked up before and of who holds a frequent stem make C fast.
-    *("bm25f_prepare", "term_find", "similar_wants_bitmap", "similar_bitmap"),
+    # Tables of norms and of what was looked up before make C fast.
+    *("bm25f_prepare", "term_find"),
+    # A number at a time, and what bounds are made of.
+    *("bits_bytes", "bits_get", "bits_put", "corpus_code_length", "corpus_length"),
     # The steps of Builder.add, merge and finish, between which C hands words to Python to be folded and stemmed.
     *("builder_analyse", "builder_append", "builder_commit", "builder_filter", "builder_fold", "builder_reference"),
     *("builder_reserve_tokens", "builder_roll_back", "builder_set_stem", "builder_sort_words", "builder_word"),
@@ -54,9 +65,9 @@ ONLY_IN_PYTHON = {
     *("varint_decode", "strings_all", "strings_count", "strings_text", "table_rows", "terms_words", "terms_stems"),
     *("terms_forms", "positions_read", "occurrences_read", "corpus_entries", "corpus_removed"),
     *("keyed_find", "keyed_keys", "keyed_record", "container_length", "container_place"),
-    *("terms_find_word", "words_df", "bm25f_averages", "scan_toml", "postings_blocks", "corpus_lengths"),
+    *("terms_find_word", "words_df", "bm25f_averages", "scan_toml", "postings_read"),
     # Numbers are packed and unpacked a block at a time.
-    *("bits_pack", "bits_size", "bits_unpack", "bits_width", "corpus_totals"),
+    *("bits_pack", "bits_size", "bits_unpack"),
 }
 
 
