@@ -32,6 +32,12 @@ void kb_bm25f_prepare(const kb_params *params, uint64_t sections, const uint64_t
         for (uint32_t length = 0; length < KB_NORMS; length++)
             bm25f->norms[field][length] = kb_bm25f_norm(bm25f, field, length);
     }
+    for (uint32_t field = 0; field < KB_FIELDS; field++) {
+        bm25f->gains[field][0] = 0.0;
+        for (uint32_t code = 1; code <= KB_LENGTH_CODE_MAX; code++)
+            bm25f->gains[field][code] =
+                params->weights[field] / kb_bm25f_norm(bm25f, field, kb_corpus_code_length(code));
+    }
     for (uint32_t i = 0; i < KB_FEW; i++) {
         /* No stem stands in an empty body, whose norm may be 0. */
         bm25f->few[i][0] = bm25f->most[i][0] = 0.0;

@@ -25,6 +25,7 @@ typedef struct {
     double norms[KB_FIELDS][KB_NORMS];           /* by length */
     double few[KB_FEW][KB_NORMS];                /* by frequency less 1 and body length: saturation of the body alone */
     double most[KB_FEW][KB_LENGTH_CODE_MAX + 1]; /* by frequency less 1 and length code of the body: the largest such */
+    double gains[KB_FIELDS][KB_LENGTH_CODE_MAX + 1]; /* by length code: the most that a frequency of 1 adds to x */
 } kb_bm25f;
 
 /* The weight of a stem that `df` of `sections` entries hold. */
@@ -38,6 +39,17 @@ double kb_bm25f_norm(const kb_bm25f *bm25f, uint32_t field, uint32_t length);
 
 /* A saturation in 255ths, rounded up (README.md section 4). */
 uint8_t kb_bm25f_impact(double saturation);
+
+/* At least the saturation of a stem with these frequencies, from the length codes of the fields. `codes` points to that
+ * of field 0, and the others follow `stride` bytes apart. */
+static inline double kb_bm25f_most(const kb_bm25f *bm25f, uint32_t mask, const uint32_t frequencies[KB_FIELDS],
+                                   const uint8_t *codes, size_t stride) {
+    double x = 0.0;
+    for (uint32_t field = 0; mask >> field != 0; field++)
+        if (mask >> field & 1)
+            x = x + bm25f->gains[field][codes[field * stride]] * (double)frequencies[field];
+    return x / (bm25f->params.k1 + x);
+}
 
 /* How much of its full weight a stem gives to an entry, from its frequencies there and the lengths of the fields that
  * hold it. */

@@ -12,7 +12,7 @@
 #define FILTERS 2u
 #define STORED 6u
 #define REMOVED 7u
-#define BODY_CODES 8u
+#define CODES 8u
 #define LENGTHS 9u
 #define TOTALS 10u
 
@@ -33,7 +33,7 @@ kb_status kb_corpus_open(const kb_container *container, kb_corpus *corpus, kb_er
     if (status == KB_OK)
         status = kb_table_open(container, REMOVED, KB_KBID_BYTES, &corpus->removed, &corpus->removed_count, error);
     if (status == KB_OK)
-        status = kb_table_open(container, BODY_CODES, 1, &corpus->body_codes, &codes, error);
+        status = kb_table_open(container, CODES, KB_FIELDS, &corpus->codes, &codes, error);
     if (status == KB_OK)
         status = kb_table_open(container, LENGTHS, 4 * KB_FIELDS, &corpus->lengths, &lengths, error);
     if (status == KB_OK)
@@ -50,7 +50,7 @@ void kb_corpus_close(kb_corpus *corpus) {
     kb_keyed_close(&corpus->filters);
     kb_lists_close(&corpus->stored);
     kb_table_close(&corpus->removed);
-    kb_table_close(&corpus->body_codes);
+    kb_table_close(&corpus->codes);
     kb_table_close(&corpus->lengths);
     kb_table_close(&corpus->totals);
 }
@@ -181,14 +181,15 @@ static kb_status verify_lengths(const kb_corpus *corpus, kb_error *error) {
     const uint8_t *codes = NULL;
     kb_status status = kb_corpus_totals(corpus, totals, error);
     if (status == KB_OK)
-        status = kb_table_bytes(&corpus->body_codes, 0, corpus->body_codes.length, &codes, error);
+        status = kb_table_bytes(&corpus->codes, 0, corpus->codes.length, &codes, error);
     for (uint32_t i = 0; i < corpus->entries && status == KB_OK; i++) {
         for (uint32_t field = 0; field < KB_FIELDS && status == KB_OK; field++) {
             uint32_t length = 0;
             status = kb_corpus_length(corpus, i, field, &length, error);
             sums[field] += length;
-            if (status == KB_OK && field == KB_BODY && codes[i] != kb_corpus_length_code(length))
-                status = kb_corrupt(KB_FILE_CORPUS, corpus->body_codes.offset + i, "a length code is wrong", error);
+            uint64_t at = (uint64_t)field * corpus->entries + i;
+            if (status == KB_OK && codes[at] != kb_corpus_length_code(length))
+                status = kb_corrupt(KB_FILE_CORPUS, corpus->codes.offset + at, "a length code is wrong", error);
         }
     }
     if (status == KB_OK && memcmp(totals, sums, sizeof totals) != 0)

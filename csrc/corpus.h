@@ -17,7 +17,7 @@ typedef struct {
     kb_keyed filters;
     kb_lists stored;
     kb_table removed;
-    kb_table body_codes;
+    kb_table codes;
     kb_table lengths;
     kb_table totals;
     uint32_t entries;

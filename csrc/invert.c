@@ -357,10 +357,11 @@ static void put_lengths(inversion_task *inversion) {
 
 static void put_codes_and_totals(inversion_task *inversion, kb_bytes *codes, kb_bytes *totals) {
     const kb_builder *builder = inversion->builder;
-    for (uint32_t i = 0; i < builder->entries_count; i++) {
-        uint32_t length = builder->entries[inversion->order[i]].lengths[KB_BODY];
-        uint8_t code = (uint8_t)kb_corpus_length_code(length);
-        kb_bytes_put(codes, &code, 1);
+    for (uint32_t field = 0; field < KB_FIELDS; field++) {
+        for (uint32_t i = 0; i < builder->entries_count; i++) {
+            uint8_t code = (uint8_t)kb_corpus_length_code(builder->entries[inversion->order[i]].lengths[field]);
+            kb_bytes_put(codes, &code, 1);
+        }
     }
     for (uint32_t field = 0; field < KB_FIELDS; field++)
         kb_bytes_put_u64(totals, inversion->totals[field]);

@@ -68,26 +68,27 @@ static kb_status next_of_stem(kb_occurrences *occurrences, bool *found, kb_error
     return KB_OK;
 }
 
-/* Moves all parts to the next entry that has all of them; *found is false when there is none. */
-static kb_status align(kb_occurrences *occurrences, bool *found, kb_error *error) {
+/* Moves all parts to the next entry, from `entry` on, that has all of them; *found is false when there is none. */
+static kb_status align(kb_occurrences *occurrences, uint32_t entry, bool *found, kb_error *error) {
     kb_part *parts = occurrences->walk->parts;
-    *found = parts[0].postings.left > 0;
-    if (!*found)
-        return KB_OK;
-    kb_status status = kb_postings_next(&parts[0].postings, error);
-    for (uint32_t i = 1; i < occurrences->count && status == KB_OK; i++) {
-        uint32_t entry = parts[0].postings.entry;
-        status = kb_postings_seek(&parts[i].postings, entry, found, error);
+    uint32_t agreed = 0;
+    for (uint32_t i = 0; agreed < occurrences->count; i = (i + 1) % occurrences->count) {
+        kb_postings *postings = &parts[i].postings;
+        kb_status status = kb_postings_find(postings, entry, found, error);
         if (status != KB_OK || !*found)
             return status;
-        if (parts[i].postings.entry > entry) {
-            status = kb_postings_seek(&parts[0].postings, parts[i].postings.entry, found, error);
-            if (status != KB_OK || !*found)
-                return status;
-            i = 0;
-        }
+        uint32_t reached = postings->entries[postings->reach];
+        agreed = reached == entry ? agreed + 1 : i == 0;
+        if (agreed == 0)
+            i = occurrences->count - 1; /* the rarest goes next: it skips most */
+        entry = reached;
     }
-    return status;
+    for (uint32_t i = 0; i < occurrences->count; i++) {
+        kb_status status = kb_postings_move(&parts[i].postings, parts[i].postings.reach, error);
+        if (status != KB_OK)
+            return status;
+    }
+    return KB_OK;
 }
 
 /* Reads the distinct positions of the rarest part in a field into walk->starts. */
@@ -111,23 +112,36 @@ static kb_status read_starts(kb_walk *walk, uint32_t field, size_t *count, kb_er
     return status;
 }
 
+#define FEW_POSITIONS 8u /* so many are read as fast as some of them are found */
+
 /* Keeps of walk->starts those for which another part stands at its place in the phrase. */
 static kb_status keep_starts(kb_walk *walk, uint32_t number, uint32_t field, size_t *count, kb_error *error) {
     kb_part *part = &walk->parts[number];
-    uint32_t first = walk->parts[0].place;
-    size_t from = 0;
-    size_t to = 0;
+    uint32_t left = part->postings.frequencies[field];
+    bool few = left <= FEW_POSITIONS;
+    size_t kept = 0;
+    bool read = false;
     kb_status status = kb_positions_seek(&part->positions, &part->postings, field, error);
-    for (uint32_t i = part->postings.frequencies[field]; i > 0 && from < *count && status == KB_OK; i--) {
-        status = kb_positions_next(&part->positions, error);
-        /* Both sides are the place where the phrase would begin, plus the two parts' places. */
-        uint64_t position = (uint64_t)part->positions.position + first;
-        while (from < *count && (uint64_t)walk->starts[from] + part->place < position)
-            from++;
-        if (from < *count && (uint64_t)walk->starts[from] + part->place == position)
-            walk->starts[to++] = walk->starts[from++];
+    for (size_t i = 0; i < *count && status == KB_OK; i++) {
+        uint64_t wanted = (uint64_t)walk->starts[i] + part->place;
+        if (wanted < walk->parts[0].place)
+            continue;
+        wanted -= walk->parts[0].place;
+        if (wanted > UINT32_MAX)
+            break;
+        if (!few && !(read && part->positions.position >= wanted)) {
+            left = kb_positions_skip(&part->positions, left, (uint32_t)wanted);
+            read = false;
+        }
+        while (status == KB_OK && left > 0 && !(read && part->positions.position >= wanted)) {
+            status = kb_positions_next(&part->positions, error);
+            read = true;
+            left--;
+        }
+        if (read && part->positions.position == wanted)
+            walk->starts[kept++] = walk->starts[i];
     }
-    *count = to;
+    *count = kept;
     return status;
 }
 
@@ -157,7 +171,12 @@ static kb_status count_phrase(kb_occurrences *occurrences, bool *found, kb_error
 static kb_status next_of_phrase(kb_occurrences *occurrences, bool *found, kb_error *error) {
     for (;;) {
         bool counted = false;
-        kb_status status = align(occurrences, found, error);
+        uint64_t next = occurrences->walk->parts[0].postings.next;
+        if (next > UINT32_MAX) {
+            *found = false;
+            return KB_OK;
+        }
+        kb_status status = align(occurrences, (uint32_t)next, found, error);
         if (status != KB_OK || !*found)
             return status;
         status = count_phrase(occurrences, &counted, error);

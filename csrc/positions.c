@@ -45,6 +45,22 @@ kb_status kb_positions_seek(kb_positions *positions, const kb_postings *postings
     return KB_OK;
 }
 
+uint32_t kb_positions_skip(kb_positions *positions, uint32_t left, uint32_t position) {
+    uint64_t wanted = (uint64_t)position << positions->bits;
+    uint64_t low = positions->at;
+    /* A halving without branches: which half it is cannot be foreseen. */
+    for (uint32_t rest = left; rest > 0;) {
+        uint32_t half = (rest + 1) / 2;
+        uint64_t bit = (low + half - 1) * positions->width;
+        uint64_t value = kb_bits_get(positions->block, positions->block_end, bit, positions->width);
+        low += value < wanted ? half : 0;
+        rest -= half;
+    }
+    left -= (uint32_t)(low - positions->at);
+    positions->at = low;
+    return left;
+}
+
 kb_status kb_positions_next(kb_positions *positions, kb_error *error) {
     uint64_t bit = positions->at++ * positions->width;
     uint32_t value = kb_bits_get(positions->block, positions->block_end, bit, positions->width);

@@ -33,6 +33,10 @@ kb_status kb_positions_seek(kb_positions *positions, const kb_postings *postings
 /* Reads the next token into `position` and `form`. KB_E_CORRUPT. */
 kb_status kb_positions_next(kb_positions *positions, kb_error *error);
 
+/* Moves on, among the `left` tokens that are still to be read, to the first whose position is not below `position`;
+ * returns how many are left from it on. */
+uint32_t kb_positions_skip(kb_positions *positions, uint32_t left, uint32_t position);
+
 /* Checks, at the last posting of a block, that the block's values are as many as its postings tell, that left-over bits
  * are 0 and that no narrower width would do. KB_E_CORRUPT. */
 kb_status kb_positions_verify_block(kb_positions *positions, const kb_postings *postings, kb_error *error);

@@ -18,7 +18,7 @@ typedef struct {
     uint32_t rest;  /* units: the sum of `most` over the others */
     double scale;   /* units a score */
     kb_sweep_clause *by_number[KB_CLAUSES_MAX];
-    const uint8_t *codes; /* length codes of the bodies */
+    const uint8_t *codes; /* the length codes of corpus.dat */
     uint32_t start;       /* of the window */
     uint32_t end;
 } sweep;
@@ -93,35 +93,60 @@ static kb_status open_clauses(sweep *work) {
 static kb_status add_exceptions(const sweep *work, kb_sweep_clause *clause, uint32_t from, uint32_t end) {
     kb_postings *postings = &clause->swept;
     for (uint32_t i = from; i < end; i++) {
-        double saturation = 0.0;
+        uint32_t four = postings->codes[i / 4];
+        if (i % 4 == 0 && (four & four >> 1 & 0x55) == 0) {
+            i += 3; /* none of these four is one */
+            continue;
+        }
         if (kb_postings_code(postings, i) != KB_CODE_EXCEPTION)
             continue;
         kb_status status = kb_postings_exception(postings, work->search->error);
-        if (status == KB_OK)
-            status = kb_search_saturation(work->search, postings->entries[i], postings->mask, postings->frequencies,
-                                          &saturation);
         if (status != KB_OK)
             return status;
-        uint16_t *lane = &work->search->scratch->lanes[postings->entries[i] - work->start];
-        *lane = (uint16_t)(*lane + units_of(work, clause, saturation));
+        uint32_t entry = postings->entries[i];
+        double most = kb_bm25f_most(&work->search->searcher->bm25f, postings->mask, postings->frequencies,
+                                    work->codes + entry, work->search->view->segment->entries);
+        uint16_t *lane = &work->search->scratch->lanes[entry - work->start];
+        *lane = (uint16_t)(*lane + units_of(work, clause, most));
     }
     return end == postings->count ? kb_postings_block_end(postings, work->search->error) : KB_OK;
+}
+
+/* Adds the bounds of postings `from` to `end - 1` of the block, but of exceptions 0. */
+static void add_units(const sweep *work, const kb_sweep_clause *clause, uint32_t from, uint32_t end) {
+    const uint32_t start = work->start;
+    uint16_t *restrict lanes = work->search->scratch->lanes;
+    const uint8_t *restrict lengths = work->codes + (size_t)KB_BODY * work->search->view->segment->entries + start;
+    const uint8_t *restrict codes = clause->swept.codes;
+    const uint32_t *restrict entries = clause->swept.entries;
+    const uint16_t *restrict units = clause->units[0];
+#define ADD(i, code)                                                                                       \
+    do {                                                                                                   \
+        uint32_t at = entries[i] - start;                                                                  \
+        lanes[at] = (uint16_t)(lanes[at] + units[((code) & 3u) * (KB_LENGTH_CODE_MAX + 1) + lengths[at]]); \
+    } while (0)
+    for (; from < end && from % 4 != 0; from++)
+        ADD(from, codes[from / 4] >> from % 4 * 2);
+    for (; from + 4 <= end; from += 4) {
+        uint32_t four = codes[from / 4];
+        ADD(from, four);
+        ADD(from + 1, four >> 2);
+        ADD(from + 2, four >> 4);
+        ADD(from + 3, four >> 6);
+    }
+    for (; from < end; from++)
+        ADD(from, codes[from / 4] >> from % 4 * 2);
+#undef ADD
 }
 
 /* Adds the bounds of the block's postings that lie in the window. */
 static kb_status add_block(const sweep *work, kb_sweep_clause *clause) {
     const kb_postings *postings = &clause->swept;
-    uint16_t *restrict lanes = work->search->scratch->lanes;
-    const uint8_t *restrict lengths = work->codes + work->start;
-    const uint32_t start = work->start;
     uint32_t from = clause->reach;
     uint32_t end = postings->count;
     while (end > from && postings->entries[end - 1] >= work->end)
         end--;
-    for (uint32_t i = from; i < end; i++) {
-        uint32_t at = postings->entries[i] - start;
-        lanes[at] = (uint16_t)(lanes[at] + clause->units[kb_postings_code(postings, i)][lengths[at]]);
-    }
+    add_units(work, clause, from, end);
     clause->reach = end;
     return postings->exceptions.next == postings->exceptions.end ? KB_OK : add_exceptions(work, clause, from, end);
 }
@@ -272,9 +297,12 @@ static kb_status search_window(sweep *work) {
     kb_status status = KB_OK;
     bool counts = work->search->total <= work->search->total_limit;
     uint64_t size = work->end - work->start;
-    const kb_table *codes = &work->search->view->segment->corpus.body_codes;
-    const uint8_t *bytes = NULL;
-    status = kb_table_bytes(codes, work->start, size, &bytes, work->search->error);
+    const kb_table *codes = &work->search->view->segment->corpus.codes;
+    for (uint32_t field = 0; field < KB_FIELDS && status == KB_OK; field++) {
+        const uint8_t *bytes = NULL;
+        uint64_t at = (uint64_t)field * work->search->view->segment->entries + work->start;
+        status = kb_table_bytes(codes, at, size, &bytes, work->search->error);
+    }
     work->codes = codes->bytes;
     for (uint32_t i = 0; i < work->swept && status == KB_OK; i++)
         status = add_clause(work, work->order[i]);

@@ -1,6 +1,8 @@
 /* terms.idx. */
 #include "terms.h"
 
+#include "bitmap.h"
+
 #define WORDS 0u
 #define WORD_RECORDS 2u
 #define STEMS 3u
@@ -114,66 +116,55 @@ kb_status kb_postings_corrupt(const kb_postings *postings, const char *message, 
     return kb_corrupt(lists->file, lists->offset + (uint64_t)(postings->codes - lists->bytes), message, error);
 }
 
-/* The next symbol of `bits` bits, of which `at` is the number; false past the end. */
-static bool read_symbol(const uint8_t *gaps, uint32_t bytes, uint32_t bits, uint32_t at, uint32_t *symbol) {
-    if (bits == 4 && at / 2 < bytes)
-        *symbol = gaps[at / 2] >> at % 2 * 4 & 15;
-    else if (bits == 8 && at < bytes)
-        *symbol = gaps[at];
-    else if (bits == 16 && (uint64_t)at * 2 + 1 < bytes)
-        *symbol = kb_load_u16(gaps + (size_t)at * 2);
-    else
-        return false;
-    return true;
-}
+/* A symbol that is not an escape ends a gap: the entry it leads to counts, and the next gap begins behind it. Taking
+ * both as 0 or 1 needs no branch, which escapes would make hard to foresee. */
+#define TAKE(symbol, most)                  \
+    do {                                    \
+        next += (symbol);                   \
+        postings->entries[at] = next;       \
+        next += (uint32_t)(symbol) != most; \
+        at += (uint32_t)(symbol) != most;   \
+    } while (0)
 
-/* Reads the entries of a block whose gaps may have any number of symbols. */
-static bool read_gaps(kb_postings *postings, const uint8_t *gaps, uint32_t bytes, uint32_t bits, uint64_t next) {
-    const uint32_t most = (1u << bits) - 1;
+/* Read the entries of a block from gaps in symbols of 4, 8 or 16 bits; false when they are not as many as they should
+ * be. `next` wraps only in damaged blocks, which then do not end at their last entry. */
+static bool read_nibbles(kb_postings *postings, const uint8_t *gaps, uint32_t bytes, uint32_t next) {
     uint32_t at = 0;
-    for (uint32_t i = 0; i < postings->count; i++) {
-        uint32_t symbol = most;
-        while (symbol == most) {
-            if (!read_symbol(gaps, bytes, bits, at++, &symbol))
-                return false;
-            next += symbol;
-        }
-        postings->entries[i] = (uint32_t)next++;
+    uint32_t i = 0;
+    for (; i < bytes && at < postings->count; i++) {
+        uint32_t low = gaps[i] & 15;
+        uint32_t high = gaps[i] >> 4;
+        TAKE(low, 15);
+        TAKE(high, 15);
     }
-    uint32_t spare = 0;
-    return bits != 4
-               ? at * (bits / 8) == bytes
-               : (at + 1) / 2 == bytes && (at % 2 == 0 || (read_symbol(gaps, bytes, 4, at, &spare) && spare == 0));
+    /* A half byte left over was read as a gap of 0. */
+    bool spare = at == postings->count + 1 && gaps[bytes - 1] >> 4 == 0;
+    return i == bytes && (at == postings->count || spare);
 }
 
-/* The same where each gap is one symbol of a byte: nearly all blocks. */
-static bool read_bytes(kb_postings *postings, const uint8_t *gaps, uint32_t next) {
-    uint32_t escapes = 0;
-    for (uint32_t i = 0; i < postings->count; i++) {
-        next += gaps[i];
-        escapes |= gaps[i] == 255;
-        postings->entries[i] = next++;
+static bool read_bytes(kb_postings *postings, const uint8_t *gaps, uint32_t bytes, uint32_t next) {
+    uint32_t at = 0;
+    uint32_t i = 0;
+    if (bytes == postings->count) { /* no escapes, or too few postings */
+        bool escaped = false;
+        for (; i < bytes; i++) {
+            next += gaps[i];
+            escaped |= gaps[i] == 255;
+            postings->entries[i] = next++;
+        }
+        return !escaped;
     }
-    return !escapes;
+    for (; i < bytes && at < postings->count; i++)
+        TAKE(gaps[i], 255);
+    return i == bytes && at == postings->count;
 }
 
-/* The same where each gap is one symbol of half a byte. */
-static bool read_nibbles(kb_postings *postings, const uint8_t *gaps, uint32_t next) {
-    uint32_t escapes = 0;
-    for (uint32_t i = 0; i < postings->count; i += 2) {
-        uint32_t low = gaps[i / 2] & 15;
-        uint32_t high = gaps[i / 2] >> 4;
-        escapes |= low == 15 || high == 15;
-        next += low;
-        postings->entries[i] = next++;
-        if (i + 1 < postings->count) {
-            next += high;
-            postings->entries[i + 1] = next++;
-        } else {
-            escapes |= high != 0;
-        }
-    }
-    return !escapes;
+static bool read_pairs(kb_postings *postings, const uint8_t *gaps, uint32_t bytes, uint32_t next) {
+    uint32_t at = 0;
+    uint32_t i = 0;
+    for (; i + 1 < bytes && at < postings->count; i += 2)
+        TAKE(kb_load_u16(gaps + i), 65535);
+    return i == bytes && at == postings->count;
 }
 
 kb_status kb_postings_block(kb_postings *postings, uint32_t block, kb_error *error) {
@@ -184,6 +175,7 @@ kb_status kb_postings_block(kb_postings *postings, uint32_t block, kb_error *err
         before = kb_postings_ref(postings, block - 1);
     kb_block_ref last = kb_postings_ref(postings, blocks - 1);
     postings->block = block;
+    postings->reach = 0;
     postings->count = postings->at = block + 1 < blocks ? KB_BLOCK : postings->df - (blocks - 1) * KB_BLOCK;
     postings->tokens = 0;
     postings->left = postings->df - block * KB_BLOCK;
@@ -201,9 +193,10 @@ kb_status kb_postings_block(kb_postings *postings, uint32_t block, kb_error *err
     if ((bits != 4 && bits != 8 && bits != 16) || bytes > (uint64_t)(end - gaps))
         return kb_postings_corrupt(postings, "a block's gaps are longer than the block", error);
     uint32_t next = block > 0 ? before.last + 1 : 0;
-    bool simple = (bits == 8 && bytes == postings->count && read_bytes(postings, gaps, next)) ||
-                  (bits == 4 && bytes == (postings->count + 1) / 2 && read_nibbles(postings, gaps, next));
-    if (!simple && !read_gaps(postings, gaps, bytes, bits, next))
+    bool fits = bits == 4   ? read_nibbles(postings, gaps, bytes, next)
+                : bits == 8 ? read_bytes(postings, gaps, bytes, next)
+                            : read_pairs(postings, gaps, bytes, next);
+    if (!fits)
         return kb_postings_corrupt(postings, "a block's gaps are more or fewer than its postings", error);
     if (postings->entries[postings->count - 1] != ref.last || (block > 0 && before.last >= ref.last))
         return kb_postings_corrupt(postings, "a block does not end at its last entry", error);
@@ -236,16 +229,40 @@ kb_status kb_postings_exception(kb_postings *postings, kb_error *error) {
     return KB_OK;
 }
 
-/* Adds the tokens of posting `at`, whose exceptions must be the next ones. */
-static kb_status pass(kb_postings *postings, uint32_t at, kb_error *error) {
-    uint32_t code = kb_postings_code(postings, at);
-    if (code != KB_CODE_EXCEPTION) {
-        postings->tokens += code + 1;
-        return KB_OK;
+/* Codes `from` to at most `from + 31` of the block, in the low bits; only those below `end` count. */
+static uint64_t load_codes(const kb_postings *postings, uint32_t from, uint32_t end) {
+    uint64_t codes = 0;
+    for (uint32_t i = 0; i < 8 && from + i * 4 < end; i++)
+        codes |= (uint64_t)postings->codes[from / 4 + i] << i * 8;
+    return end - from >= 32 ? codes : codes & (((uint64_t)1 << (end - from) * 2) - 1);
+}
+
+/* Adds the tokens of postings `from` to `end - 1`, whose exceptions must be the next ones. */
+static kb_status pass(kb_postings *postings, uint32_t from, uint32_t end, kb_error *error) {
+    const uint64_t every = 0x5555555555555555u;
+    for (uint32_t at = from - from % 4; at < end; at += 32) {
+        uint64_t codes = load_codes(postings, at, end);
+        uint32_t first = at < from ? from - at : 0; /* these were passed before */
+        codes = codes >> first * 2 << first * 2;
+        uint32_t count = (end - at < 32 ? end - at : 32) - first;
+        uint32_t exceptions = kb_popcount(codes & codes >> 1 & every);
+        /* A code c stands for c + 1 tokens; an exception's, 4, do not count. */
+        postings->tokens += count + kb_popcount(codes & every) + 2 * kb_popcount(codes >> 1 & every) - 4 * exceptions;
+        for (; exceptions > 0; exceptions--) {
+            const uint8_t *exception = postings->exceptions.next;
+            /* The body only and a frequency of one byte: nearly all exceptions of the most frequent stems. */
+            if (kb_cursor_left(&postings->exceptions) > 1 && exception[0] == 1u << KB_BODY && exception[1] < 0x80) {
+                postings->exceptions.next += 2;
+                postings->tokens += exception[1] + 1u;
+                continue;
+            }
+            kb_status status = kb_postings_exception(postings, error);
+            if (status != KB_OK)
+                return status;
+            postings->tokens += postings->total;
+        }
     }
-    kb_status status = kb_postings_exception(postings, error);
-    postings->tokens += postings->total;
-    return status;
+    return KB_OK;
 }
 
 kb_status kb_postings_move(kb_postings *postings, uint32_t at, kb_error *error) {
@@ -255,12 +272,12 @@ kb_status kb_postings_move(kb_postings *postings, uint32_t at, kb_error *error) 
         postings->tokens += postings->total;
         from = postings->at + 1;
     }
-    for (uint32_t i = from; i < at && status == KB_OK; i++)
-        status = pass(postings, i, error);
+    if (from < at)
+        status = pass(postings, from, at, error);
     if (status != KB_OK)
         return status;
     uint32_t code = kb_postings_code(postings, at);
-    postings->at = at;
+    postings->at = postings->reach = at;
     postings->entry = postings->entries[at];
     postings->next = (uint64_t)postings->entry + 1;
     postings->left = postings->df - postings->block * KB_BLOCK - at - 1;
@@ -296,27 +313,41 @@ static uint32_t find_block(const kb_postings *postings, uint32_t block, uint32_t
     return low;
 }
 
-kb_status kb_postings_seek(kb_postings *postings, uint32_t entry, bool *found, kb_error *error) {
+/* The first of `count` ascending entries that is not below `entry`, which the last is not. */
+static uint32_t find_entry(const uint32_t *entries, uint32_t count, uint32_t entry) {
+    const uint32_t *low = entries;
+    for (uint32_t i = 0; i < 4 && i < count; i++, low++)
+        if (*low >= entry)
+            return i;
+    /* A halving without branches: which half it is cannot be foreseen. */
+    for (size_t left = count - 4; left > 1;) {
+        size_t half = left / 2;
+        low += low[half - 1] < entry ? half : 0;
+        left -= half;
+    }
+    return (uint32_t)(low - entries);
+}
+
+kb_status kb_postings_find(kb_postings *postings, uint32_t entry, bool *found, kb_error *error) {
     *found = true;
-    if (postings->next > entry)
-        return KB_OK;
-    *found = kb_postings_last(postings, kb_postings_blocks(postings->df) - 1) >= entry;
-    if (!*found)
-        return KB_OK;
     if (postings->count == 0 || kb_postings_last(postings, postings->block) < entry) {
         uint32_t from = postings->count == 0 ? 0 : postings->block + 1;
+        *found = kb_postings_last(postings, kb_postings_blocks(postings->df) - 1) >= entry;
+        if (!*found)
+            return KB_OK;
         kb_status status = kb_postings_block(postings, find_block(postings, from, entry), error);
         if (status != KB_OK)
             return status;
     }
-    uint32_t low = postings->at == postings->count ? 0 : postings->at + 1;
-    uint32_t high = postings->count - 1;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (postings->entries[middle] < entry)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return kb_postings_move(postings, low, error);
+    uint32_t reach = postings->reach;
+    postings->reach = reach + find_entry(postings->entries + reach, postings->count - reach, entry);
+    return KB_OK;
+}
+
+kb_status kb_postings_seek(kb_postings *postings, uint32_t entry, bool *found, kb_error *error) {
+    *found = true;
+    if (postings->next > entry)
+        return KB_OK;
+    kb_status status = kb_postings_find(postings, entry, found, error);
+    return status == KB_OK && *found ? kb_postings_move(postings, postings->reach, error) : status;
 }

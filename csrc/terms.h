@@ -49,6 +49,7 @@ typedef struct {
     uint32_t block; /* the number of the block that is read */
     uint32_t count; /* its postings; 0 before the first block is read */
     uint32_t at;    /* the current posting in the block; `count` before its first */
+    uint32_t reach; /* the posting in the block that kb_postings_find found */
     const uint8_t *codes;
     kb_cursor exceptions; /* of the block, those not yet read */
     uint64_t tokens;      /* of the block's postings before the current one */
@@ -56,8 +57,8 @@ typedef struct {
     uint32_t entry;
     uint32_t mask; /* bit f set: field f holds the stem */
     uint32_t frequencies[KB_FIELDS];
-    uint64_t total;             /* of the frequencies */
-    uint32_t entries[KB_BLOCK]; /* of the block */
+    uint64_t total;                 /* of the frequencies */
+    uint32_t entries[KB_BLOCK + 2]; /* of the block; two more are written to while gaps are read */
 } kb_postings;
 
 /* What a block_ref tells. */
@@ -129,6 +130,10 @@ static inline kb_status kb_postings_next(kb_postings *postings, kb_error *error)
     }
     return kb_postings_move(postings, postings->at == postings->count ? 0 : postings->at + 1, error);
 }
+
+/* Finds the first posting from the current one on, and from the one found before, whose entry is not below `entry`:
+ * entries[reach]. *found is false when there is none. kb_postings_move(reach) goes there; finding alone costs less. */
+kb_status kb_postings_find(kb_postings *postings, uint32_t entry, bool *found, kb_error *error);
 
 /* Moves forward to the first posting whose entry is not below `entry`, unless the current one is that already; *found
  * is false when there is none, and the walk then stands somewhere. */

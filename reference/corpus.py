@@ -24,14 +24,13 @@ from kbdb.reference.container import (
 from kbdb.reference.keyed import keyed_open, keyed_verify, keyed_write
 from kbdb.reference.varint import corrupt
 
-KBIDS, RECORDS, FILTERS, STORED, REMOVED, BODY_CODES, LENGTHS, TOTALS = 0, 1, 2, 6, 7, 8, 9, 10
+KBIDS, RECORDS, FILTERS, STORED, REMOVED, CODES, LENGTHS, TOTALS = 0, 1, 2, 6, 7, 8, 9, 10
 TARGETS = 0
 KBID_BYTES = 16
 RECORD = struct.Struct("<QIIII")
 LENGTH = struct.Struct("<I")
 TOTAL = struct.Struct("<QQQQQ")
 LISTED = 1
-BODY = FIELDS.index("body")
 
 Lengths = tuple[int, int, int, int, int]
 """Distinct positions in each of ``FIELDS``."""
@@ -85,7 +84,7 @@ def corpus_write(entries: list[CorpusEntry], filters: Mapping[str, list[int]], r
         *keyed_write(filters),
         b"".join(entry.stored for entry in entries),
         b"".join(removed),
-        bytes(corpus_length_code(entry.lengths[BODY]) for entry in entries),
+        bytes(corpus_length_code(entry.lengths[field]) for field in range(len(FIELDS)) for entry in entries),
         b"".join(LENGTH.pack(entry.lengths[field]) for field in range(len(FIELDS)) for entry in entries),
         TOTAL.pack(*corpus_totals([entry.lengths for entry in entries])),
     ]
@@ -96,7 +95,7 @@ def corpus_open(container: Container) -> None:
     for region, size, rows in (
         (KBIDS, KBID_BYTES, container.entries),
         (RECORDS, RECORD.size, container.entries),
-        (BODY_CODES, 1, container.entries),
+        (CODES, len(FIELDS), container.entries),
         (LENGTHS, LENGTH.size, len(FIELDS) * container.entries),
         (TOTALS, TOTAL.size, 1),
     ):
@@ -183,10 +182,11 @@ def corpus_verify(corpus: Container) -> None:
 
 def _verify_lengths(corpus: Container) -> None:
     lengths = [corpus_lengths(corpus, entry) for entry in range(corpus.entries)]
-    codes = table_bytes(corpus, BODY_CODES, 0, corpus.entries)
-    for entry, (item, code) in enumerate(zip(lengths, codes, strict=True)):
-        if code != corpus_length_code(item[BODY]):
-            place = container_place(corpus, BODY_CODES, entry)
-            raise corrupt(corpus.path, place, f"the length code of entry {entry} is {code}")
+    codes = table_bytes(corpus, CODES, 0, len(FIELDS) * corpus.entries)
+    for at, code in enumerate(codes):
+        field, entry = divmod(at, corpus.entries)
+        if code != corpus_length_code(lengths[entry][field]):
+            place = container_place(corpus, CODES, at)
+            raise corrupt(corpus.path, place, f"the length code of field {field} of entry {entry} is {code}")
     if TOTAL.unpack(table_bytes(corpus, TOTALS, 0, TOTAL.size)) != corpus_totals(lengths):
         raise corrupt(corpus.path, container_place(corpus, TOTALS, 0), "the totals are not the sums of the lengths")

@@ -76,13 +76,13 @@ def corpus(regions: list[bytes]) -> Container:
 
 def test_entry_records() -> None:
     regions = corpus_write(ENTRIES, {}, [b"c" * 16])
-    kbids, records, *filters, stored, removed, body_codes, lengths, totals = regions
+    kbids, records, *filters, stored, removed, codes, lengths, totals = regions
     assert kbids == b"a" * 16 + b"b" * 16
     assert struct.pack("<QII2I", 0, 3, crc32(b"xyz"), 1, 4) == records[:24]
     assert struct.pack("<QII2I", 3, 0, 0, 0, 0) == records[24:]
     assert filters == [b"\0\0\0\0", b"", b"", b""]
     assert (stored, removed) == (b"xyz", b"c" * 16)
-    assert body_codes == b"\x40\x07"
+    assert codes == bytes((1, 0, 64, 7, 3, 0, 4, 0, 5, 1))
     assert struct.pack("<10I", 1, 0, 64, 7, 3, 0, 4, 0, 5, 1) == lengths
     assert struct.pack("<5Q", 1, 71, 3, 4, 6) == totals
 
