@@ -38,8 +38,8 @@ LIFETIME = re.compile(r"_(open|close|free|new)$")
 ONLY_IN_C = {
     # Lists are read whole by postings_read, positions_read and occurrences_read, not walked.
     *("postings_next", "postings_corrupt", "postings_block", "postings_block_end", "postings_code"),
-    *("postings_exception", "postings_last", "postings_move", "postings_ref", "postings_seek"),
-    *("positions_corrupt", "positions_next", "positions_seek", "positions_verify_block"),
+    *("postings_exception", "postings_find", "postings_last", "postings_move", "postings_ref", "postings_seek"),
+    *("positions_corrupt", "positions_next", "positions_seek", "positions_skip", "positions_verify_block"),
     *("occurrences_next", "occurrences_possible", "lists_corrupt", "table_check"),
     # What kind a file is of, and where things are in it, are fields of Kind, Container and EntryRecord.
     *("container_regions", "container_is_lists", "keyed_count"),
@@ -48,7 +48,7 @@ ONLY_IN_C = {
     # Tables of norms and of what was looked up before make C fast.
     *("bm25f_prepare", "term_find"),
     # A number at a time, and what bounds are made of.
-    *("bits_bytes", "bits_get", "bits_put", "corpus_code_length", "corpus_length"),
+    *("bits_bytes", "bits_get", "bits_put", "bm25f_most", "corpus_code_length", "corpus_length"),
     # The steps of Builder.add, merge and finish, between which C hands words to Python to be folded and stemmed.
     *("builder_analyse", "builder_append", "builder_commit", "builder_filter", "builder_fold", "builder_reference"),
     *("builder_reserve_tokens", "builder_roll_back", "builder_set_stem", "builder_sort_words", "builder_word"),

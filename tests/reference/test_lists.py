@@ -102,7 +102,10 @@ def test_lengths_that_do_not_fit_the_entries_are_corrupt(region: int, extra: int
             corpus([*regions[:region], changed, *regions[region + 1 :]])
 
 
-@pytest.mark.parametrize(("region", "message"), [(8, "length code of entry 1"), (9, "totals"), (10, "totals")])
+@pytest.mark.parametrize(
+    ("region", "message"),
+    [(8, "length code of field 4 of entry 1"), (9, "length code of field 4 of entry 1"), (10, "totals")],
+)
 def test_verify_compares_codes_and_totals_with_the_lengths(region: int, message: str) -> None:
     regions = corpus_write(ENTRIES, {}, [])
     changed = regions[region][:-1] + bytes([regions[region][-1] ^ 1])
