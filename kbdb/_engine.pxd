@@ -58,6 +58,7 @@ cdef extern from "cursor.h" nogil:
     ctypedef struct kb_cursor:
         const uint8_t *next
         const uint8_t *end
+    uint32_t kb_load_u32(const uint8_t *bytes)
 
 cdef extern from "bytes_out.h" nogil:
     ctypedef struct kb_bytes:
@@ -77,6 +78,7 @@ cdef extern from "segment.h" nogil:
         kb_strings keys
     ctypedef struct kb_terms:
         kb_strings words
+        kb_strings stems
     ctypedef struct kb_table:
         const uint8_t *bytes
         uint64_t length
@@ -133,6 +135,9 @@ cdef extern from "lanes.h" nogil:
     ctypedef void (*kb_lanes_find)(const uint16_t *lanes, size_t count, uint16_t need, uint64_t *words) noexcept
     void kb_lanes_find_portable(const uint16_t *lanes, size_t count, uint16_t need, uint64_t *words)
     kb_lanes_find kb_lanes_find_avx2()
+
+cdef extern from "stems_of.h" nogil:
+    kb_status kb_stems_of(const kb_segment *segment, const uint8_t *wanted, kb_bytes *pairs, kb_error *error)
 
 cdef extern from "builder.h" nogil:
     const uint32_t KB_NONE

@@ -127,6 +127,12 @@ class Segment:
     def reference_keys(self, prefix: str) -> list[tuple[str, int]]:
         return self._ask("reference_keys", lambda segment: segment.reference_keys(prefix))
 
+    def holders(self, key: str) -> list[int]:
+        return self._ask("holders", lambda segment: segment.holders(key))
+
+    def stems(self, entries: Sequence[int]) -> list[list[str]]:
+        return self._ask("stems", lambda segment: segment.stems(entries))
+
     def references(self, key: str) -> list[int]:
         return self._ask("references", lambda segment: segment.references(key))
 

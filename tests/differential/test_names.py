@@ -26,6 +26,7 @@ WITHOUT_TWIN = {
     "lists_write": "postings_encode and positions_encode write whole lists",
     "plan": "kbdb/plan.py",
     "scratch": "the reference keeps no memory between searches",
+    "stems_of": "Segment.stems reads stem_sets",
     "sweep": "the reference scores every posting",
     "topk": "Python has sorted()",
     "unicode_classes": "a table without functions, in both",
