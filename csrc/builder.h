@@ -103,7 +103,7 @@ kb_status kb_builder_set_stem(kb_builder *builder, uint32_t word, const uint8_t 
 
 /* Writes the files, after kb_builder_sort_words and with a stem for each of sorted_words, to four empty buffers in the
  * order of kb_file. KB_E_TOO_LARGE, KB_E_MEMORY. The owner frees the buffers, also after a failure. */
-kb_status kb_builder_write(const kb_builder *builder, kb_bytes files[KB_FILES]);
+kb_status kb_builder_write(kb_builder *builder, kb_bytes files[KB_FILES]);
 
 /* For builder.c and merge.c: puts at the end; makes room for tokens; forgets all that no entry owns. */
 kb_status kb_numbers_put(kb_numbers *numbers, uint32_t item);

@@ -32,10 +32,8 @@ kb_status kb_intern_init(kb_intern *intern, uint64_t seed) {
     intern->capacity = FIRST_CAPACITY;
     intern->mask = FIRST_CAPACITY * 2 - 1;
     intern->offsets = malloc((FIRST_CAPACITY + 1) * sizeof *intern->offsets);
-    intern->hashes = malloc(FIRST_CAPACITY * sizeof *intern->hashes);
     intern->slots = calloc(FIRST_CAPACITY * 2, sizeof *intern->slots);
-    if (intern->offsets == NULL || intern->hashes == NULL || intern->slots == NULL ||
-        kb_bytes_reserve(&intern->bytes, FIRST_CAPACITY) == NULL)
+    if (intern->offsets == NULL || intern->slots == NULL || kb_bytes_reserve(&intern->bytes, FIRST_CAPACITY) == NULL)
         return KB_E_MEMORY;
     intern->offsets[0] = 0;
     return KB_OK;
@@ -44,23 +42,33 @@ kb_status kb_intern_init(kb_intern *intern, uint64_t seed) {
 void kb_intern_free(kb_intern *intern) {
     kb_bytes_free(&intern->bytes);
     free(intern->offsets);
-    free(intern->hashes);
     free(intern->slots);
     *intern = (kb_intern){0};
 }
 
+#define HEAD_BYTES 7u
+
+static uint64_t head_of(const uint8_t *bytes, size_t length) {
+    uint64_t head = (uint64_t)(length < 255 ? length : 255) << 56;
+    size_t size = length < HEAD_BYTES ? length : HEAD_BYTES;
+    for (size_t i = 0; i < size; i++)
+        head |= (uint64_t)bytes[i] << 8 * i;
+    return head;
+}
+
 /* The slot that holds the string, or the free one where it belongs. */
-static uint32_t find_slot(const kb_intern *intern, uint32_t hashed, const uint8_t *bytes, size_t length) {
+static uint32_t find_slot(const kb_intern *intern, uint32_t hashed, uint64_t head, const uint8_t *bytes,
+                          size_t length) {
     uint32_t slot = hashed & intern->mask;
-    while (intern->slots[slot] != 0) {
-        uint32_t number = intern->slots[slot] - 1;
-        if (intern->hashes[number] == hashed) {
-            size_t size = 0;
-            const uint8_t *other = kb_intern_bytes(intern, number, &size);
-            if (size == length && (length == 0 || memcmp(other, bytes, length) == 0))
-                break;
-        }
-        slot = (slot + 1) & intern->mask;
+    for (; intern->slots[slot].next != 0; slot = (slot + 1) & intern->mask) {
+        if (intern->slots[slot].hash != hashed || intern->slots[slot].head != head)
+            continue;
+        if (length <= HEAD_BYTES)
+            break;
+        size_t size = 0;
+        const uint8_t *other = kb_intern_bytes(intern, intern->slots[slot].next - 1, &size);
+        if (size == length && memcmp(other + HEAD_BYTES, bytes + HEAD_BYTES, length - HEAD_BYTES) == 0)
+            break;
     }
     return slot;
 }
@@ -73,54 +81,54 @@ static kb_status grow(kb_intern *intern) {
     if (offsets == NULL)
         return KB_E_MEMORY;
     intern->offsets = offsets;
-    uint32_t *hashes = realloc(intern->hashes, (size_t)capacity * sizeof *hashes);
-    if (hashes == NULL)
-        return KB_E_MEMORY;
-    intern->hashes = hashes;
-    uint32_t *slots = calloc((size_t)capacity * 2, sizeof *slots);
+    kb_intern_slot *slots = calloc((size_t)capacity * 2, sizeof *slots);
     if (slots == NULL)
         return KB_E_MEMORY;
+    uint32_t mask = capacity * 2 - 1;
+    for (size_t i = 0; i <= intern->mask; i++) {
+        uint32_t slot = intern->slots[i].hash & mask;
+        if (intern->slots[i].next == 0)
+            continue;
+        while (slots[slot].next != 0)
+            slot = (slot + 1) & mask;
+        slots[slot] = intern->slots[i];
+    }
     free(intern->slots);
     intern->slots = slots;
     intern->capacity = capacity;
-    intern->mask = capacity * 2 - 1;
-    for (uint32_t i = 0; i < intern->count; i++) {
-        uint32_t slot = intern->hashes[i] & intern->mask;
-        while (slots[slot] != 0)
-            slot = (slot + 1) & intern->mask;
-        slots[slot] = i + 1;
-    }
+    intern->mask = mask;
     return KB_OK;
 }
 
 kb_status kb_intern_add(kb_intern *intern, const uint8_t *bytes, size_t length, uint32_t *number) {
     uint32_t hashed = hash(intern->seed, bytes, length);
-    uint32_t slot = find_slot(intern, hashed, bytes, length);
-    if (intern->slots[slot] != 0) {
-        *number = intern->slots[slot] - 1;
+    uint64_t head = head_of(bytes, length);
+    uint32_t slot = find_slot(intern, hashed, head, bytes, length);
+    if (intern->slots[slot].next != 0) {
+        *number = intern->slots[slot].next - 1;
         return KB_OK;
     }
     if (intern->count == intern->capacity) {
         kb_status status = grow(intern);
         if (status != KB_OK)
             return status;
-        slot = find_slot(intern, hashed, bytes, length);
+        slot = find_slot(intern, hashed, head, bytes, length);
     }
     kb_bytes_put(&intern->bytes, bytes, length);
     if (intern->bytes.failed)
         return KB_E_MEMORY;
     *number = intern->count++;
-    intern->hashes[*number] = hashed;
     intern->offsets[intern->count] = intern->bytes.length;
-    intern->slots[slot] = *number + 1;
+    intern->slots[slot] = (kb_intern_slot){head, hashed, *number + 1};
     return KB_OK;
 }
 
 bool kb_intern_find(const kb_intern *intern, const uint8_t *bytes, size_t length, uint32_t *number) {
-    uint32_t slot = find_slot(intern, hash(intern->seed, bytes, length), bytes, length);
-    if (intern->slots[slot] == 0)
+    uint32_t hashed = hash(intern->seed, bytes, length);
+    uint32_t slot = find_slot(intern, hashed, head_of(bytes, length), bytes, length);
+    if (intern->slots[slot].next == 0)
         return false;
-    *number = intern->slots[slot] - 1;
+    *number = intern->slots[slot].next - 1;
     return true;
 }
 

@@ -6,13 +6,19 @@
 #include "bytes_out.h"
 #include "error.h"
 
+/* A place of the hash table: it tells most strings apart, and short ones for good, without a look at their bytes. */
+typedef struct {
+    uint64_t head; /* the first 7 bytes, and in the highest the length, at most 255 */
+    uint32_t hash;
+    uint32_t next; /* number + 1, 0 when free */
+} kb_intern_slot;
+
 typedef struct {
     kb_bytes bytes;    /* all strings, one after the other */
     uint64_t *offsets; /* of string i: offsets[i] to offsets[i + 1] */
-    uint32_t *hashes;  /* of string i */
-    uint32_t *slots;   /* number + 1, 0 when free */
+    kb_intern_slot *slots;
     uint32_t count;
-    uint32_t capacity; /* of offsets - 1 and hashes */
+    uint32_t capacity; /* of offsets - 1 */
     uint32_t mask;     /* number of slots - 1 */
     uint64_t seed;
 } kb_intern;

@@ -10,7 +10,7 @@
 #include "crc32.h"
 #include "lists_write.h"
 
-#define ROUND_TOKENS ((size_t)1 << 22) /* 50 MB sorted at a time; smaller means more passes over all tokens */
+#define ROUND_TOKENS ((size_t)1 << 21) /* 25 MB sorted at a time; smaller means more passes over all tokens */
 
 /* A token in its stem's list. The field is part of `form`, below the form, so that one number holds both. */
 typedef struct {
@@ -23,16 +23,21 @@ typedef struct {
 #define FIELD_OF(form) ((form) & ((1u << FIELD_BITS) - 1))
 
 typedef struct {
-    const kb_builder *builder;
+    kb_builder *builder;
     uint32_t *order; /* the builder's entries in kbid order */
     uint32_t *stems; /* the builder's stems that occur, ascending */
     uint32_t stems_count;
-    uint32_t *word_ranks; /* by word: the rank of its stem */
-    uint32_t *word_forms; /* by word: its form */
-    uint32_t *stem_forms; /* by rank: the number of forms */
-    size_t *stem_tokens;  /* by rank: the number of tokens */
-    uint32_t *distinct;   /* by entry in kbid order: stems in title and body */
-    size_t *next;         /* by rank, in a round: where the next token goes */
+    uint32_t *word_ranks;  /* by word: the rank of its stem */
+    uint32_t *word_forms;  /* by word: its form */
+    uint32_t *stem_forms;  /* by rank: the number of forms */
+    uint32_t *stem_places; /* by rank: the place of its first word; and one more, the end */
+    uint32_t *word_places; /* by word: its place among all words, by stem and form */
+    uint32_t *place_words; /* by place: its word */
+    uint32_t *place_stems; /* by place: the rank of its stem */
+    bool placed;           /* the builder's tokens name places, not words */
+    size_t *stem_tokens;   /* by rank: the number of tokens */
+    uint32_t *distinct;    /* by entry in kbid order: stems in title and body */
+    size_t *next;          /* by rank, in a round: where the next token goes */
     occurrence *occurrences;
     kb_bytes regions[KB_REGIONS_MAX];
     kb_bytes lengths; /* region 9 of corpus.dat */
@@ -75,6 +80,28 @@ static kb_status rank(inversion_task *inversion) {
     return status;
 }
 
+/* Gives every word its place. */
+static void place_words(inversion_task *inversion) {
+    const kb_builder *builder = inversion->builder;
+    for (uint32_t i = 0; i < inversion->stems_count; i++)
+        inversion->stem_places[i + 1] = inversion->stem_places[i] + inversion->stem_forms[i];
+    for (size_t i = 0; i < builder->sorted_words.count; i++) {
+        uint32_t word = builder->sorted_words.items[i];
+        uint32_t place = inversion->stem_places[inversion->word_ranks[word]] + inversion->word_forms[word];
+        inversion->word_places[word] = place;
+        inversion->place_words[place] = word;
+        inversion->place_stems[place] = inversion->word_ranks[word];
+    }
+}
+
+/* Makes tokens name places instead of words, or back: then those of a range of stems are told by one comparison. */
+static void rename_tokens(inversion_task *inversion, const uint32_t *names) {
+    kb_builder *builder = inversion->builder;
+    for (size_t i = 0; i < builder->tokens_count; i++)
+        builder->tokens[i].word = names[builder->tokens[i].word];
+    inversion->placed = !inversion->placed;
+}
+
 /* Counts the tokens of each stem, and the distinct stems of each entry's title and body. */
 static kb_status count_tokens(inversion_task *inversion) {
     const kb_builder *builder = inversion->builder;
@@ -86,7 +113,7 @@ static kb_status count_tokens(inversion_task *inversion) {
         const kb_token *token = builder->tokens + entry->first_token;
         for (uint32_t field = 0; field < KB_FIELDS; field++) {
             for (uint32_t left = entry->tokens[field]; left > 0; left--, token++) {
-                uint32_t stem = inversion->word_ranks[token->word];
+                uint32_t stem = inversion->place_stems[token->word];
                 inversion->stem_tokens[stem]++;
                 if (field <= KB_BODY && seen[stem] != i + 1) {
                     seen[stem] = i + 1;
@@ -102,15 +129,19 @@ static kb_status count_tokens(inversion_task *inversion) {
 /* Deals the tokens of stems `first` to `end - 1` out. */
 static void deal(inversion_task *inversion, uint32_t first, uint32_t end) {
     const kb_builder *builder = inversion->builder;
+    uint32_t low = inversion->stem_places[first];
+    uint32_t size = inversion->stem_places[end] - low;
     for (uint32_t i = 0; i < builder->entries_count; i++) {
         const kb_built_entry *entry = &builder->entries[inversion->order[i]];
         const kb_token *token = builder->tokens + entry->first_token;
         for (uint32_t field = 0; field < KB_FIELDS; field++) {
             for (uint32_t left = entry->tokens[field]; left > 0; left--, token++) {
-                uint32_t stem = inversion->word_ranks[token->word];
-                if (stem >= first && stem < end)
-                    inversion->occurrences[inversion->next[stem]++] =
-                        (occurrence){i, token->position, inversion->word_forms[token->word] << FIELD_BITS | field};
+                if (token->word - low >= size)
+                    continue;
+                uint32_t stem = inversion->place_stems[token->word];
+                uint32_t form = token->word - inversion->stem_places[stem];
+                inversion->occurrences[inversion->next[stem]++] =
+                    (occurrence){i, token->position, form << FIELD_BITS | field};
             }
         }
     }
@@ -381,7 +412,7 @@ static kb_status write_corpus(inversion_task *inversion, kb_bytes *out) {
     return status == KB_OK ? finish_file(inversion, KB_FILE_CORPUS, regions, out) : status;
 }
 
-kb_status kb_builder_write(const kb_builder *builder, kb_bytes files[KB_FILES]) {
+kb_status kb_builder_write(kb_builder *builder, kb_bytes files[KB_FILES]) {
     inversion_task inversion = {
         .builder = builder,
         .order = new_numbers(builder->entries_count),
@@ -390,16 +421,24 @@ kb_status kb_builder_write(const kb_builder *builder, kb_bytes files[KB_FILES]) 
         .word_forms = new_numbers(builder->words.count),
         .stem_forms = new_numbers(builder->stems.count),
         .stem_tokens = calloc((size_t)builder->stems.count + 1, sizeof(size_t)),
+        .stem_places = new_numbers((size_t)builder->stems.count + 1),
+        .word_places = new_numbers(builder->words.count),
+        .place_words = new_numbers(builder->words.count),
+        .place_stems = new_numbers(builder->words.count),
         .next = calloc((size_t)builder->stems.count + 1, sizeof(size_t)),
         .distinct = new_numbers(builder->entries_count),
     };
     kb_bytes kbids = {0};
     kb_status status = KB_E_MEMORY;
     if (inversion.order && inversion.stems && inversion.word_ranks && inversion.word_forms && inversion.stem_forms &&
-        inversion.stem_tokens && inversion.next && inversion.distinct)
+        inversion.stem_tokens && inversion.stem_places && inversion.word_places && inversion.place_words &&
+        inversion.place_stems && inversion.next && inversion.distinct)
         status = rank(&inversion);
-    if (status == KB_OK)
+    if (status == KB_OK) {
+        place_words(&inversion);
+        rename_tokens(&inversion, inversion.word_places);
         status = count_tokens(&inversion);
+    }
     if (status == KB_OK)
         put_kbids(&inversion, &kbids);
     if (status == KB_OK)
@@ -417,6 +456,8 @@ kb_status kb_builder_write(const kb_builder *builder, kb_bytes files[KB_FILES]) 
         status = put_keyed(&inversion, false, inversion.regions);
     if (status == KB_OK)
         status = finish_file(&inversion, KB_FILE_REFERENCES, inversion.regions, &files[KB_FILE_REFERENCES]);
+    if (inversion.placed)
+        rename_tokens(&inversion, inversion.place_words);
     for (uint32_t i = 0; i < KB_REGIONS_MAX; i++)
         kb_bytes_free(&inversion.regions[i]);
     kb_bytes_free(&inversion.lengths);
@@ -428,6 +469,10 @@ kb_status kb_builder_write(const kb_builder *builder, kb_bytes files[KB_FILES]) 
     free(inversion.word_forms);
     free(inversion.stem_forms);
     free(inversion.stem_tokens);
+    free(inversion.stem_places);
+    free(inversion.word_places);
+    free(inversion.place_words);
+    free(inversion.place_stems);
     free(inversion.next);
     free(inversion.distinct);
     free(inversion.occurrences);

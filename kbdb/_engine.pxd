@@ -164,7 +164,7 @@ cdef extern from "builder.h" nogil:
     kb_status kb_builder_remove(kb_builder *builder, const uint8_t *kbid)
     kb_status kb_builder_sort_words(kb_builder *builder)
     kb_status kb_builder_set_stem(kb_builder *builder, uint32_t word, const uint8_t *stem, size_t length)
-    kb_status kb_builder_write(const kb_builder *builder, kb_bytes *files)
+    kb_status kb_builder_write(kb_builder *builder, kb_bytes *files)
 
 cdef extern from "search.h" nogil:
     const uint32_t KB_ALL_FIELDS

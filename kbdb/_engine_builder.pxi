@@ -168,8 +168,10 @@ cdef class Builder:
                 status = kb_builder_write(&self._builder, files)
             if status != KB_OK:
                 raise _failure(status, NULL, "")
-            written = [PyBytes_FromStringAndSize(<const char *>files[i].data, <Py_ssize_t>files[i].length)
-                       for i in range(4)]
+            written = []
+            for i in range(4):
+                written.append(PyBytes_FromStringAndSize(<const char *>files[i].data, <Py_ssize_t>files[i].length))
+                kb_bytes_free(&files[i])
             return SegmentFiles(*written)
         finally:
             for i in range(4):
