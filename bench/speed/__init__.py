@@ -1,0 +1,1 @@
+"""How fast kbdb is beside its peers: corpus, engines, measures, tables and the gate; see README.md."""

@@ -1,0 +1,142 @@
+"""What only kbdb does: rebuild from truth files, learn one section durably, supersede, collect, check."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+import kbdb
+from bench.speed.corpus import CorpusSection, read_lines, section, write_markdown
+from bench.speed.engines.kbdb import DOCUMENTS
+from bench.speed.latency import MS, percentile
+from bench.speed.resources import measured
+
+NEW = 10_000_000
+"""Sections from this number on are in no corpus."""
+
+PROBE_BYTES = 2048
+SUPERSEDED_EVERY = 10
+"""One section in ten gets another text."""
+
+_NEVER_IN_PLACE = {"sections", "documents", "indexes"}
+"""kbdb replaces files of these folders as a whole; a clone may share them by hard links."""
+
+
+def rebuild(folder: Path) -> dict[str, Any]:
+    """Makes the index anew from the section files; writing it is part of it."""
+    with kbdb.open(folder) as base:
+        return measured(base.rebuild)
+
+
+def learn_one_by_one(folder: Path, count: int) -> dict[str, Any]:
+    """Learns sections one at a time, each found by a search at once; beside each, a file is written durably.
+
+    Args:
+        folder: a database that may be written to.
+        count: how many; two more warm up.
+
+    Returns:
+        Milliseconds: ``p50`` and ``p99`` of learning; ``found_p50`` of learning and the search that finds it;
+        ``file_p50`` and ``file_p99`` of write, fsync and rename of a file of 2 KiB in the same folder.
+    """
+    learned, found, written = [], [], []
+    with kbdb.open(folder) as base:
+        base.rank("of")
+        for number in range(count + 2):
+            new = section(NEW + number)
+            word = _marker(number)
+            content = new.body[:PROBE_BYTES]
+            written.append(_write_durably(folder / "probe", content.encode()))
+            began = perf_counter()
+            kbid = base.learn(content=content, title=f"{new.title} {word}").kbids[0]
+            stored = perf_counter()
+            best = base.rank(word, 1)
+            ended = perf_counter()
+            if [one for one, _ in best] != [kbid]:
+                raise AssertionError(f"{word} was learned as {kbid}, and a search found {best}")
+            learned.append((stored - began) * MS)
+            found.append((ended - began) * MS)
+    learned, found, written = learned[2:], found[2:], written[2:]
+    return {
+        "p50": median(learned),
+        "p99": percentile(learned, 0.99),
+        "found_p50": median(found),
+        "file_p50": median(written),
+        "file_p99": percentile(written, 0.99),
+        "count": count,
+    }
+
+
+def supersede_and_collect(folder: Path, corpus: Path) -> dict[str, Any]:
+    """Learns every file again with one section in ten rewritten, then removes what was superseded, then checks.
+
+    Args:
+        folder: a database that may be written to, without its Markdown files.
+        corpus: the corpus it was made of.
+    """
+    write_markdown(folder / DOCUMENTS, _rewritten(read_lines(corpus)))
+    with kbdb.open(folder) as base:
+        learned = measured(lambda: base.learn(folder / DOCUMENTS, replace=True))
+        began = perf_counter()
+        collected = base.gc(keep_days=0)
+        gc_s = perf_counter() - began
+        began = perf_counter()
+        checked = base.check()
+        check_s = perf_counter() - began
+    return {
+        "supersede_s": learned["wall_s"],
+        "gc_s": gc_s,
+        "check_s": check_s,
+        "removed": collected.removed,
+        "check_ok": checked.ok,
+    }
+
+
+def clone(source: Path, target: Path) -> None:
+    """Copies a database by hard links where nothing is written in place; its Markdown files are left out.
+
+    Folders keep their times: kbdb takes a changed folder of manifests for a change by somebody else.
+    """
+    shutil.rmtree(target, ignore_errors=True)
+    top = source / ".kbdb"
+    for path, folders, files in os.walk(top):
+        here = Path(path)
+        there = target / here.relative_to(source)
+        there.mkdir(parents=True)
+        folders.sort()
+        parts = here.relative_to(top).parts
+        for name in files:
+            if parts and parts[0] in _NEVER_IN_PLACE:
+                os.link(here / name, there / name)
+            else:
+                shutil.copy2(here / name, there / name)
+    for path, _, _ in os.walk(top, topdown=False):
+        shutil.copystat(path, target / Path(path).relative_to(source))
+
+
+def _rewritten(corpus: Iterator[CorpusSection]) -> Iterator[CorpusSection]:
+    for number, one in enumerate(corpus):
+        yield one if number % SUPERSEDED_EVERY else replace(one, body=section(NEW + number).body)
+
+
+def _marker(number: int) -> str:
+    """A word that is in no corpus."""
+    return "zq" + "".join(chr(ord("a") + int(digit)) for digit in str(number))
+
+
+def _write_durably(path: Path, data: bytes) -> float:
+    """Milliseconds that write, fsync and rename of a file take."""
+    temporary = path.with_suffix(".tmp")
+    began = perf_counter()
+    descriptor = os.open(temporary, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o644)
+    os.write(descriptor, data)
+    os.fsync(descriptor)
+    os.close(descriptor)
+    os.rename(temporary, path)
+    return (perf_counter() - began) * MS

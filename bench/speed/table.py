@@ -1,0 +1,114 @@
+"""Results as Markdown: the bars with their verdicts, then everything measured at each size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from bench.speed.bars import SIZE, Row, rows
+from bench.speed.queries import SETS
+from bench.speed.results import Results
+
+UNKNOWN = "-"
+
+
+def render(results: Results, size: int = SIZE) -> str:
+    """The whole report.
+
+    Args:
+        results: of a run.
+        size: at which the bars are to hold.
+    """
+    parts = [_machine(results), f"### Bars, {size:,} sections", _bars(rows(results, size))]
+    for measured_size in sorted(results["sizes"], key=int):
+        parts.extend(_size(int(measured_size), results["sizes"][measured_size]))
+    return "\n\n".join(parts) + "\n"
+
+
+def number(value: float | None) -> str:
+    """Three significant digits."""
+    if value is None:
+        return UNKNOWN
+    if value >= 1000:
+        return f"{value:,.0f}"
+    decimals = 0 if value >= 100 else 1 if value >= 10 else 2 if value >= 1 else 3
+    return f"{value:.{decimals}f}"
+
+
+def markdown_table(head: Sequence[str], body: Iterable[Sequence[str]]) -> str:
+    """A Markdown table; the first column is text."""
+    rule = ["---"] * len(head)
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in [head, rule, *body])
+
+
+def _machine(results: Results) -> str:
+    machine = results["machine"]
+    keys = ("cpu", "cores", "memory", "system", "python", "compiler", "date")
+    versions = ", ".join(f"{name} {version}" for name, version in results["versions"].items())
+    lines = ["; ".join(f"{key} {machine[key]}" for key in keys if machine.get(key))]
+    lines += [f"Versions: {versions}."] if versions else []
+    lines += [f"{name} was not measured: {reason}." for name, reason in results["skipped"].items()]
+    return "\n".join(lines)
+
+
+def _bars(found: Sequence[Row]) -> str:
+    def cells(row: Row) -> list[str]:
+        beside = f"{number(row.reference)} {row.unit} ({row.against})" if row.against else UNKNOWN
+        unit = " x" if row.against else f" {row.unit}"
+        verdict = row.verdict if row.verdict == "pass" else f"**{row.verdict}**"
+        aim = f" (aim {row.aim:g})" if row.aim is not None else ""
+        ratio = number(row.measured) if row.against else UNKNOWN
+        return [row.what, f"{number(row.value)} {row.unit}", beside, ratio, f"≤ {row.bar:g}{unit}{aim}", verdict]
+
+    return markdown_table(["what", "kbdb", "against", "ratio", "bar", ""], map(cells, found))
+
+
+def _size(size: int, found: Results) -> Iterator[str]:
+    yield f"### {size:,} sections"
+    for phase, title in (("rank", "`rank`"), ("search", "`search`")):
+        if phase in found:
+            yield f"{title}, p50 / p99 in ms: each query's best pass"
+            yield _latencies(found[phase])
+    yield markdown_table(["what", "", ""], _others(found))
+
+
+def _latencies(found: Results) -> str:
+    def cell(times: Results | None) -> str:
+        return f"{number(times['p50'])} / {number(times['p99'])}" if times else UNKNOWN
+
+    return markdown_table(
+        ["engine", *SETS], ([name, *(cell(times.get(which)) for which in SETS)] for name, times in found.items())
+    )
+
+
+def _others(found: Results) -> Iterator[list[str]]:
+    for name, used in found.get("made", {}).items():
+        how = "made by learning Markdown files" if name == "kbdb" else "made from memory"
+        yield [f"{name}: {how}", _used(used), ""]
+    for name, used in found.get("build", {}).items():
+        how = "rebuilt from section files" if name == "kbdb" else "built from memory"
+        yield [f"{name}: {how}", _used(used), ""]
+    for name, count in found.get("disk", {}).items():
+        yield [f"{name}: index on disk", f"{number(count / 1e6)} MB", ""]
+    for name, times in found.get("first", {}).items():
+        yield [f"{name}: open + first query", f"{number(times['p50'])} ms", f"open {number(times['open_p50'])} ms"]
+    for name, memory in found.get("memory", {}).items():
+        if memory:
+            opened = f"{number(memory['opened_mb'])} MB when opened, {number(memory['index_mb'])} MB mapped"
+            yield [f"{name}: private memory", f"{number(memory['queried_mb'])} MB", opened]
+    yield from _kept(found)
+
+
+def _kept(found: Results) -> Iterator[list[str]]:
+    for times in found.get("learn", {}).values():
+        rest = f"p99 {number(times['p99'])} ms; found by a search after {number(times['found_p50'])} ms"
+        yield ["kbdb: learn one section", f"{number(times['p50'])} ms", rest]
+        yield ["write + fsync + rename", f"{number(times['file_p50'])} ms", f"p99 {number(times['file_p99'])} ms"]
+    for times in found.get("upkeep", {}).values():
+        yield ["kbdb: supersede 10 %", f"{number(times['supersede_s'])} s", f"{times['removed']:,} sections"]
+        yield ["kbdb: gc", f"{number(times['gc_s'])} s", ""]
+        yield ["kbdb: check", f"{number(times['check_s'])} s", "" if times["check_ok"] else "found errors"]
+
+
+def _used(used: dict[str, Any]) -> str:
+    return f"{number(used['cpu_s'])} CPU s, {number(used['wall_s'])} s, peak {number(used['peak_rss_mb'])} MB"
