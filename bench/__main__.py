@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from bench.speed import engines, results
-from bench.speed.phases import PHASES, Options
+from bench.speed.phases import PHASES, Options, prepare
 from bench.speed.places import Places
+from bench.speed.queries import SETS
 from bench.speed.run import run
 from bench.speed.table import render
 
+BUILD = "build"
 DEFAULTS = Options(engines.NAMES)
 
 
@@ -19,6 +22,10 @@ def main(arguments: list[str]) -> int:
     """Runs one command; its exit code."""
     parsed = _parser().parse_args(arguments)
     places = Places(parsed.work)
+    if parsed.command == "where":
+        for part in _where(places, parsed.size, parsed.counted):
+            print(part, end="\n\n", flush=True)
+        return 0
     file = parsed.results or places.results_file
     if parsed.command == "run":
         names = engines.with_both_kinds(parsed.engines)
@@ -32,13 +39,27 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
+def _where(places: Places, size: int, counted: list[str]) -> Iterator[str]:
+    from bench.speed import where
+
+    prepare(size, places, Options(("kbdb",)))
+    yield from where.of_queries(places, size)
+    yield from where.of_build(places, size)
+    for which in counted:
+        if which != BUILD:
+            yield where.cycles(places, size, which)
+        yield from where.instructions(places, size, which)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m bench", description="kbdb's speed beside its peers'.")
     commands = parser.add_subparsers(dest="command", required=True)
     measure = commands.add_parser("run", help="measure, and add to the results")
     table = commands.add_parser("table", help="print the results as Markdown")
-    for command in (measure, table):
+    explain = commands.add_parser("where", help="print where the time of a query and of a build goes")
+    for command in (measure, table, explain):
         command.add_argument("--work", type=Path, required=True, metavar="DIR", help="where indexes and results are")
+    for command in (measure, table):
         command.add_argument("--results", type=Path, metavar="FILE", help="default: results.json in the work folder")
     measure.add_argument("--sizes", type=_numbers, default=[1_000, 10_000, 100_000], help="sections, with commas")
     measure.add_argument("--engines", type=_among(engines.NAMES), default=list(engines.NAMES), help="with commas")
@@ -47,6 +68,10 @@ def _parser() -> argparse.ArgumentParser:
     measure.add_argument("--budget", type=float, default=DEFAULTS.budget, help="seconds an engine may spend on a set")
     measure.add_argument("--repeats", type=int, default=DEFAULTS.repeats, help="builds, and openings of each query")
     measure.add_argument("--learned", type=int, default=DEFAULTS.learned, help="sections learned one by one")
+    explain.add_argument("--size", type=int, default=10_000, help="sections")
+    explain.add_argument(
+        "--counted", type=_among((*SETS, BUILD)), default=["nl58", BUILD], help="whose instructions are counted"
+    )
     return parser
 
 
@@ -54,22 +79,17 @@ def _numbers(text: str) -> list[int]:
     return [int(part.replace("_", "")) for part in text.split(",")]
 
 
-def _among(names: tuple[str, ...]) -> _Among:
-    return _Among(names)
-
-
-class _Among:
+def _among(names: Sequence[str]) -> Callable[[str], list[str]]:
     """Reads a list of names, each one of those allowed."""
 
-    def __init__(self, names: tuple[str, ...]) -> None:
-        self._names = names
-
-    def __call__(self, text: str) -> list[str]:
+    def read(text: str) -> list[str]:
         asked = text.split(",")
         for name in asked:
-            if name not in self._names:
-                raise argparse.ArgumentTypeError(f"{name} is none of {', '.join(self._names)}")
+            if name not in names:
+                raise argparse.ArgumentTypeError(f"{name} is none of {', '.join(names)}")
         return asked
+
+    return read
 
 
 if __name__ == "__main__":

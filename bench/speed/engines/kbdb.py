@@ -3,26 +3,83 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import kbdb
 from bench.speed.corpus import CorpusSection, write_markdown
 from bench.speed.engines.api import LIMIT, Hit, Rank
 from kbdb.config import load
+from kbdb.index.api import Searcher, Segment, Stem
 from kbdb.index.engine import engine, stemmer
 from kbdb.knowledge import KnowledgeBase
 from kbdb.languages import stop_words
 from kbdb.paths import Layout, database_root
+from kbdb.plan import Params, Plan
 from kbdb.query.parser import parse_query
 from kbdb.query.resolve import resolve
-from kbdb.query.synonyms import load_synonyms
+from kbdb.query.synonyms import Synonyms, load_synonyms
 from kbdb.store import index_files
 
 DOCUMENTS = "docs"
 """The folder of the Markdown files, beside ``.kbdb``."""
 
 INDEX_FILES = ("terms.idx", "positions.idx", "corpus.dat")
+
+
+class BareIndex:
+    """The one segment of a rebuilt index, without journal, truth files and events; ranks as ``KnowledgeBase`` does.
+
+    Attributes:
+        segment: the open segment.
+        searcher: over the entries that some manifest lists.
+    """
+
+    def __init__(self, folder: Path, settings: Settings) -> None:
+        layout = Layout(database_root(folder))
+        meta = index_files.read_meta(layout)
+        if meta is None or len(meta.folders) != 1:
+            raise ValueError(f"{layout.indexes} does not hold one segment: rebuild")
+        files = index_files.map_segment(layout, meta.folders[0])
+        self.segment: Segment = engine().Segment(*files, fingerprint=meta.fingerprint)
+        self.searcher: Searcher = engine().Searcher([self.segment], [self.segment.listed()], settings.params)
+        self._settings = settings
+
+    def plan(self, query: str) -> Plan:
+        """The query as the engine gets it."""
+        settings = self._settings
+        resolved = resolve(
+            parse_query(query),
+            self.searcher,
+            engine().tokenise,
+            settings.stem,
+            settings.stop_words,
+            settings.synonyms,
+        )
+        return resolved.plan
+
+    def rank(self, query: str) -> list[tuple[str, float]]:
+        """Ids and scores of the best sections."""
+        return self.searcher.rank(self.plan(query), LIMIT)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a database configures and no index holds."""
+
+    params: Params
+    stem: Stem
+    stop_words: frozenset[str]
+    synonyms: Synonyms
+
+    @classmethod
+    def read(cls, folder: Path) -> Settings:
+        """The settings of the database in a folder; the defaults where there is none."""
+        layout = Layout(database_root(folder))
+        config = load(layout.config)
+        stem = stemmer(config.analysis.language)
+        synonyms = load_synonyms(layout.synonyms, stem)
+        return cls(config.search.params(), stem, stop_words(config.analysis.language), synonyms)
 
 
 class Kbdb:
@@ -33,21 +90,13 @@ class Kbdb:
 
     def __init__(self) -> None:
         self._base: KnowledgeBase | None = None
-        self._settings: dict[str, Any] = {}
+        self._settings: Settings | None = None
 
     def version(self) -> str:
         return f"{kbdb.__version__} ({engine().IMPLEMENTATION})"
 
     def prepare(self, folder: Path) -> None:
-        layout = Layout(database_root(folder))
-        config = load(layout.config)
-        stem = stemmer(config.analysis.language)
-        self._settings = {
-            "params": config.search.params(),
-            "stem": stem,
-            "stop_words": stop_words(config.analysis.language),
-            "synonyms": load_synonyms(layout.synonyms, stem),
-        }
+        self._settings = Settings.read(folder)
 
     def build(self, folder: Path, corpus: Iterable[CorpusSection]) -> None:
         write_markdown(folder / DOCUMENTS, corpus)
@@ -58,25 +107,8 @@ class Kbdb:
         self._base = kbdb.open(folder)
 
     def open_bare(self, folder: Path) -> Rank:
-        """Maps and opens the one segment of a rebuilt index, without journal, truth files and events."""
-        settings = self._settings
-        layout = Layout(database_root(folder))
-        meta = index_files.read_meta(layout)
-        assert meta is not None
-        segments = [
-            engine().Segment(*index_files.map_segment(layout, number), fingerprint=meta.fingerprint)
-            for number in meta.folders
-        ]
-        assert len(segments) == 1, "an index of several segments needs to know which entries are current: rebuild"
-        searcher = engine().Searcher(segments, [one.listed() for one in segments], settings["params"])
-        tokenise, stem = engine().tokenise, settings["stem"]
-        dropped, synonyms = settings["stop_words"], settings["synonyms"]
-
-        def rank(query: str) -> list[tuple[str, float]]:
-            resolved = resolve(parse_query(query), searcher, tokenise, stem, dropped, synonyms)
-            return searcher.rank(resolved.plan, LIMIT)
-
-        return rank
+        assert self._settings is not None
+        return BareIndex(folder, self._settings).rank
 
     @property
     def base(self) -> KnowledgeBase:
