@@ -5,7 +5,11 @@ INSTALLED := $(VENV)/.kbdb-installed
 ENGINE := $(wildcard csrc/*.c csrc/*.h kbdb/_engine*.p*) CMakeLists.txt pyproject.toml
 ON_PATH := PATH="$(abspath $(BIN)):$$PATH"
 
-.PHONY: all quick lint test test-all c-test fuzz format docs clean
+# What `make bench` builds and finds again.
+BENCH_WORK ?= build/bench
+BENCH_SIZES ?= 1000,10000,100000
+
+.PHONY: all quick lint test test-all c-test fuzz format docs bench bench-gate clean
 all: lint c-test test-all
 
 quick: lint test
@@ -39,6 +43,14 @@ format: $(INSTALLED)
 docs: $(INSTALLED)
 	$(BIN)/python tools/generate_cli_reference.py
 	$(BIN)/python tools/run_transcripts.py --write README.md
+
+bench: $(INSTALLED)
+	$(BIN)/python -m pip install --quiet -e '.[bench]'
+	$(BIN)/python -m bench run --work $(BENCH_WORK) --sizes $(BENCH_SIZES)
+	$(BIN)/python -m bench table --work $(BENCH_WORK)
+
+bench-gate:
+	$(BIN)/python -m bench.gate $(BENCH_WORK)/results.json
 
 clean:
 	rm -rf build dist $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -19,7 +19,8 @@ def main(arguments: list[str]) -> int:
     failures = gate.failures(results.read(Path(arguments[0])))
     for failure in failures:
         print(failure)
-    print(f"{len(failures)} bars missed" if failures else "every bar passes")
+    missed = "1 bar is missed" if len(failures) == 1 else f"{len(failures)} bars are missed"
+    print(missed if failures else "every bar passes")
     return 1 if failures else 0
 
 

@@ -25,7 +25,7 @@ def run(sizes: Sequence[int], phases: Sequence[str], places: Places, options: Op
     """
     found = results.read(file)
     found["machine"] = results.machine()
-    options, skipped = _installed(options)
+    options, skipped = installed(options)
     found["skipped"].update(skipped)
     for name, reason in skipped.items():
         _tell(f"{name}: skipped, {reason}")
@@ -46,7 +46,7 @@ def run(sizes: Sequence[int], phases: Sequence[str], places: Places, options: Op
     results.write(file, found)
 
 
-def _installed(options: Options) -> tuple[Options, dict[str, str]]:
+def installed(options: Options) -> tuple[Options, dict[str, str]]:
     """The options without the engines that cannot be measured here, and the reasons."""
     skipped = {name: reason for name in options.engines if (reason := engines.missing(name))}
     able = tuple(name for name in options.engines if name not in skipped)
