@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from bench.speed.phases import SMALL
 from bench.speed.queries import PHRASES, SETS
 from bench.speed.results import Results
 
 SIZE = 100_000
-SMALL = 1_000
 WORD_SETS = tuple(name for name in SETS if name != PHRASES)
 WORD_PEERS = ("tantivy", "bm25s")
 SECONDS, MILLISECONDS, MEGABYTES = "s", "ms", "MB"
@@ -53,16 +53,15 @@ class Row:
         return "pass" if self.measured <= self.bar else "miss"
 
 
-def rows(results: Results, size: int = SIZE, small: int = SMALL) -> list[Row]:
+def rows(results: Results, size: int = SIZE) -> list[Row]:
     """Every bar, in the order of the table.
 
     Args:
         results: of a run.
         size: at which the bars are to hold.
-        small: the size that learning at ``size`` is compared with.
     """
     found = results["sizes"].get(str(size), {})
-    return [*_ranking(found), *_search(found), *_index(found), *_store(found, results, small)]
+    return [*_ranking(found), *_search(found), *_index(found), *_store(found)]
 
 
 def _ranking(found: Results) -> Iterator[Row]:
@@ -93,11 +92,13 @@ def _index(found: Results) -> Iterator[Row]:
     yield Row("private memory of a searcher", MEGABYTES, _get(found, "memory", "kbdb", "queried_mb"), None, "", 10.0)
 
 
-def _store(found: Results, results: Results, small: int) -> Iterator[Row]:
-    value, file = (_get(found, "learn", "kbdb", key) for key in ("p50", "file_p50"))
-    before = _get(results["sizes"].get(str(small), {}), "learn", "kbdb", "p50")
+def _store(found: Results) -> Iterator[Row]:
+    value, file, before = (
+        _get(found, "learn", *path)
+        for path in (("kbdb", "learned_p50"), ("kbdb", "file_p50"), ("small", "learned_p50"))
+    )
     yield Row("learn one section, p50", MILLISECONDS, value, file, "write + fsync + rename", 2.0)
-    yield Row("learn one section, p50", MILLISECONDS, value, before, f"the same at {small:,}", 1.2)
+    yield Row("learn one section, p50", MILLISECONDS, value, before, f"the same at {SMALL:,}", 1.2)
     yield Row("gc after superseding 10 %", SECONDS, _get(found, "upkeep", "kbdb", "gc_s"), None, "", 10.0)
     yield Row("check", SECONDS, _get(found, "upkeep", "kbdb", "check_s"), None, "", 10.0)
 

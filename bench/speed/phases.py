@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from typing import Any
 
 from bench.speed import latency
@@ -14,6 +15,12 @@ from bench.speed.queries import SETS, as_written
 
 REBUILT = ("kbdb", "tantivy", "tantivy-stored")
 """Engines whose building is compared; the others are built once."""
+
+SMALL = 1_000
+"""Sections of the database that learning in a larger one is compared with."""
+
+WARM_UP = 2
+"""Sections learned before any is counted."""
 
 OPENED = ("kbdb", "tantivy")
 FIRST_QUERIES = 2
@@ -103,9 +110,19 @@ def first(size: int, places: Places, options: Options) -> dict[str, Any]:
 
 
 def learn(size: int, places: Places, options: Options) -> dict[str, Any]:
-    """Times of learning one section durably."""
-    with WorkerProcess("kbdb", size, places) as worker:
-        return {"kbdb": worker.ask("learn", count=options.learned)}
+    """Times of learning one section durably, in turns in the database of this size and in a small one."""
+    prepare(SMALL, places, replace(options, engines=("kbdb",)))
+    with ExitStack() as stack:
+        workers = {name: stack.enter_context(WorkerProcess("kbdb", of, places)) for name, of in _two(size)}
+        times: dict[str, list[dict[str, float]]] = {name: [] for name in workers}
+        for worker in workers.values():
+            worker.ask("begin_learning")
+        for number in range(WARM_UP + options.learned):
+            for name, worker in workers.items():
+                times[name].append(worker.ask("learn", number=number))
+        for worker in workers.values():
+            worker.ask("end_learning")
+    return {name: _learned(found[WARM_UP:]) for name, found in times.items()}
 
 
 def memory(size: int, places: Places, options: Options) -> dict[str, Any]:
@@ -141,6 +158,17 @@ PHASES: dict[str, Phase] = {
 
 def _those(names: Sequence[str], options: Options) -> list[str]:
     return [name for name in names if name in options.engines]
+
+
+def _two(size: int) -> list[tuple[str, int]]:
+    """The database of this size, and a small one beside a larger one."""
+    return [("kbdb", size), ("small", SMALL)] if size > SMALL else [("kbdb", size)]
+
+
+def _learned(times: list[dict[str, float]]) -> dict[str, float]:
+    found = {f"{key}_p50": latency.percentile([one[key] for one in times], 0.5) for key in times[0]}
+    worst = {f"{key}_p99": latency.percentile([one[key] for one in times], 0.99) for key in ("learned", "file")}
+    return found | worst
 
 
 def _middle(times: list[tuple[float, float]]) -> dict[str, float]:

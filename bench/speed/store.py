@@ -7,14 +7,13 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from statistics import median
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 import kbdb
 from bench.speed.corpus import CorpusSection, read_lines, section, write_markdown
 from bench.speed.engines.kbdb import DOCUMENTS
-from bench.speed.latency import MS, percentile
+from bench.speed.latency import MS
 from bench.speed.resources import measured
 
 NEW = 10_000_000
@@ -34,43 +33,48 @@ def rebuild(folder: Path) -> dict[str, Any]:
         return measured(base.rebuild)
 
 
-def learn_one_by_one(folder: Path, count: int) -> dict[str, Any]:
-    """Learns sections one at a time, each found by a search at once; beside each, a file is written durably.
+class Learning:
+    """Learns sections one at a time in an open database; beside each, a file is written durably.
 
     Args:
         folder: a database that may be written to.
-        count: how many; two more warm up.
-
-    Returns:
-        Milliseconds: ``p50`` and ``p99`` of learning; ``found_p50`` of learning and the search that finds it;
-        ``file_p50`` and ``file_p99`` of write, fsync and rename of a file of 2 KiB in the same folder.
     """
-    learned, found, written = [], [], []
-    with kbdb.open(folder) as base:
-        base.rank("of")
-        for number in range(count + 2):
-            new = section(NEW + number)
-            word = _marker(number)
-            content = new.body[:PROBE_BYTES]
-            written.append(_write_durably(folder / "probe", content.encode()))
-            began = perf_counter()
-            kbid = base.learn(content=content, title=f"{new.title} {word}").kbids[0]
-            stored = perf_counter()
-            best = base.rank(word, 1)
-            ended = perf_counter()
-            if [one for one, _ in best] != [kbid]:
-                raise AssertionError(f"{word} was learned as {kbid}, and a search found {best}")
-            learned.append((stored - began) * MS)
-            found.append((ended - began) * MS)
-    learned, found, written = learned[2:], found[2:], written[2:]
-    return {
-        "p50": median(learned),
-        "p99": percentile(learned, 0.99),
-        "found_p50": median(found),
-        "file_p50": median(written),
-        "file_p99": percentile(written, 0.99),
-        "count": count,
-    }
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._base = kbdb.open(folder)
+        self._base.rank("of")
+
+    def learn(self, number: int) -> dict[str, float]:
+        """Learns a new section, which a search must find at once.
+
+        Args:
+            number: of the section; each can be learned once.
+
+        Returns:
+            Milliseconds: ``learned``, its ``cpu``, ``found`` (learning and searching), and ``file``: write, fsync and
+            rename of a file of 2 KiB in the same folder just before.
+        """
+        new = section(NEW + number)
+        word = _marker(number)
+        content = new.body[:PROBE_BYTES]
+        file = _write_durably(self._folder / "probe", content.encode())
+        cpu, began = process_time(), perf_counter()
+        kbid = self._base.learn(content=content, title=f"{new.title} {word}").kbids[0]
+        stored, used = perf_counter(), process_time() - cpu
+        best = self._base.rank(word, 1)
+        ended = perf_counter()
+        if [one for one, _ in best] != [kbid]:
+            raise AssertionError(f"{word} was learned as {kbid}, and a search found {best}")
+        return {
+            "learned": (stored - began) * MS,
+            "cpu": used * MS,
+            "found": (ended - began) * MS,
+            "file": file,
+        }
+
+    def close(self) -> None:
+        self._base.close()
 
 
 def supersede_and_collect(folder: Path, corpus: Path) -> dict[str, Any]:
@@ -118,6 +122,8 @@ def clone(source: Path, target: Path) -> None:
                 shutil.copy2(here / name, there / name)
     for path, _, _ in os.walk(top, topdown=False):
         shutil.copystat(path, target / Path(path).relative_to(source))
+    # Else the first fsync of what is measured would write all of this.
+    os.sync()
 
 
 def _rewritten(corpus: Iterator[CorpusSection]) -> Iterator[CorpusSection]:

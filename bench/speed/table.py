@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from bench.speed.bars import SIZE, Row, rows
+from bench.speed.phases import SMALL
 from bench.speed.queries import SETS
 from bench.speed.results import Results
 
@@ -20,8 +21,11 @@ def render(results: Results, size: int = SIZE) -> str:
         size: at which the bars are to hold.
     """
     parts = [_machine(results), f"### Bars, {size:,} sections", _bars(rows(results, size))]
-    for measured_size in sorted(results["sizes"], key=int):
-        parts.extend(_size(int(measured_size), results["sizes"][measured_size]))
+    sizes = sorted(map(int, results["sizes"]))
+    if len(sizes) > 1:
+        parts += ["### By size", _growth(results, sizes)]
+    for one in sizes:
+        parts.extend(_size(one, results["sizes"][str(one)]))
     return "\n\n".join(parts) + "\n"
 
 
@@ -63,6 +67,20 @@ def _bars(found: Sequence[Row]) -> str:
     return markdown_table(["what", "kbdb", "against", "ratio", "bar", ""], map(cells, found))
 
 
+def _growth(results: Results, sizes: Sequence[int]) -> str:
+    """kbdb's figures at each size, and in brackets their ratio to what they are compared with at the same size."""
+
+    def cell(row: Row) -> str:
+        ratio = f" ({number(row.measured)} x)" if row.against and row.measured is not None else ""
+        return f"{number(row.value)} {row.unit}{ratio}" if row.value is not None else UNKNOWN
+
+    columns = [rows(results, size) for size in sizes]
+    return markdown_table(
+        ["what", *(f"{size:,}" for size in sizes)],
+        ([same[0].what, *map(cell, same)] for same in zip(*columns, strict=True) if "the same" not in same[0].against),
+    )
+
+
 def _size(size: int, found: Results) -> Iterator[str]:
     yield f"### {size:,} sections"
     for phase, title in (("rank", "`rank`"), ("search", "`search`")):
@@ -100,10 +118,13 @@ def _others(found: Results) -> Iterator[list[str]]:
 
 
 def _kept(found: Results) -> Iterator[list[str]]:
-    for times in found.get("learn", {}).values():
-        rest = f"p99 {number(times['p99'])} ms; found by a search after {number(times['found_p50'])} ms"
-        yield ["kbdb: learn one section", f"{number(times['p50'])} ms", rest]
-        yield ["write + fsync + rename", f"{number(times['file_p50'])} ms", f"p99 {number(times['file_p99'])} ms"]
+    for name, times in found.get("learn", {}).items():
+        where = "" if name == "kbdb" else f", at {SMALL:,} in turns with it"
+        rest = f"p99 {number(times['learned_p99'])} ms; found by a search after {number(times['found_p50'])} ms"
+        yield [f"kbdb: learn one section{where}", f"{number(times['learned_p50'])} ms", rest]
+        yield [f"kbdb: its CPU{where}", f"{number(times['cpu_p50'])} ms", ""]
+        worst = f"p99 {number(times['file_p99'])} ms"
+        yield [f"write + fsync + rename{where}", f"{number(times['file_p50'])} ms", worst]
     for times in found.get("upkeep", {}).values():
         yield ["kbdb: supersede 10 %", f"{number(times['supersede_s'])} s", f"{times['removed']:,} sections"]
         yield ["kbdb: gc", f"{number(times['gc_s'])} s", ""]

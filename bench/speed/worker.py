@@ -129,27 +129,38 @@ class Worker:
 class KbdbWorker(Worker):
     """What only kbdb is asked for."""
 
+    def __init__(self, name: str, size: int, work: Path) -> None:
+        super().__init__(name, size, work)
+        self.clone = self.folder.with_name(f"{self.folder.name}-clone")
+        self._learning: store.Learning | None = None
+
     def rebuild(self) -> dict[str, Any]:
         return store.rebuild(self.folder)
 
-    def learn(self, count: int) -> dict[str, Any]:
-        """Learns in a clone, which is removed afterwards."""
-        with self._clone() as folder:
-            return store.learn_one_by_one(folder, count)
+    def begin_learning(self) -> None:
+        """Opens a clone to learn in."""
+        self._learning = store.Learning(self._make_clone())
+
+    def learn(self, number: int) -> dict[str, float]:
+        """Learns one section; see ``store.Learning.learn``."""
+        assert self._learning is not None
+        return self._learning.learn(number)
+
+    def end_learning(self) -> None:
+        """Removes the clone."""
+        assert self._learning is not None
+        self._learning.close()
+        shutil.rmtree(self.clone)
 
     def upkeep(self) -> dict[str, Any]:
         """Supersedes, collects and checks in a clone, which is removed afterwards."""
-        with self._clone() as folder:
-            return store.supersede_and_collect(folder, self.places.corpus_file(self.size))
+        found = store.supersede_and_collect(self._make_clone(), self.places.corpus_file(self.size))
+        shutil.rmtree(self.clone)
+        return found
 
-    @contextmanager
-    def _clone(self) -> Iterator[Path]:
-        folder = self.folder.with_name(f"{self.folder.name}-clone")
-        store.clone(self.folder, folder)
-        try:
-            yield folder
-        finally:
-            shutil.rmtree(folder)
+    def _make_clone(self) -> Path:
+        store.clone(self.folder, self.clone)
+        return self.clone
 
 
 @contextmanager
