@@ -47,7 +47,11 @@ class Options:
 
 
 def prepare(size: int, places: Places, options: Options) -> dict[str, Any]:
-    """Makes what is missing: corpus, query sets, each engine's index; what was made tells what that used."""
+    """Makes what is missing: corpus, query sets, each engine's index; brings kbdb's to the version that is measured.
+
+    Returns:
+        What making used, by engine, of those that were made.
+    """
     places.ensure_corpus(size)
     places.ensure_queries()
     made: dict[str, Any] = {}
@@ -57,6 +61,9 @@ def prepare(size: int, places: Places, options: Options) -> dict[str, Any]:
             with WorkerProcess(name, size, places) as worker:
                 made[name] = worker.ask("build")
             done.touch()
+        if name == "kbdb":
+            with WorkerProcess(name, size, places) as worker:
+                worker.ask("settle")
     return made
 
 
@@ -111,7 +118,8 @@ def first(size: int, places: Places, options: Options) -> dict[str, Any]:
 
 def learn(size: int, places: Places, options: Options) -> dict[str, Any]:
     """Times of learning one section durably, in turns in the database of this size and in a small one."""
-    prepare(SMALL, places, replace(options, engines=("kbdb",)))
+    if size > SMALL:
+        prepare(SMALL, places, replace(options, engines=("kbdb",)))
     with ExitStack() as stack:
         workers = {name: stack.enter_context(WorkerProcess("kbdb", of, places)) for name, of in _two(size)}
         times: dict[str, list[dict[str, float]]] = {name: [] for name in workers}

@@ -134,6 +134,9 @@ class KbdbWorker(Worker):
         self.clone = self.folder.with_name(f"{self.folder.name}-clone")
         self._learning: store.Learning | None = None
 
+    def settle(self) -> None:
+        store.settle(self.folder)
+
     def rebuild(self) -> dict[str, Any]:
         return store.rebuild(self.folder)
 
