@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 
@@ -50,7 +51,7 @@ def installed(options: Options) -> tuple[Options, dict[str, str]]:
     """The options without the engines that cannot be measured here, and the reasons."""
     skipped = {name: reason for name in options.engines if (reason := engines.missing(name))}
     able = tuple(name for name in options.engines if name not in skipped)
-    return Options(able, options.passes, options.budget, options.repeats, options.learned), skipped
+    return replace(options, engines=able), skipped
 
 
 def _tell(text: str) -> None:

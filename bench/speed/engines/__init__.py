@@ -16,7 +16,7 @@ _CLASSES = {
     "fts5": ("fts5", "Fts5"),
 }
 _NEEDS = {
-    "kbdb": ("kbdb",),
+    "kbdb": ("kbdb._engine",),
     "tantivy": ("tantivy",),
     "tantivy-stored": ("tantivy",),
     "bm25s": ("bm25s", "numba", "Stemmer"),
