@@ -12,7 +12,7 @@ from bench.speed.phases import PHASES, Options, prepare
 from bench.speed.places import Places
 from bench.speed.queries import SETS
 from bench.speed.run import run
-from bench.speed.table import render
+from bench.speed.table import put_into, render
 
 BUILD = "build"
 DEFAULTS = Options(engines.NAMES)
@@ -35,7 +35,11 @@ def main(arguments: list[str]) -> int:
         if not file.is_file():
             print(f"no results at {file}: python -m bench run makes them", file=sys.stderr)
             return 2
-        print(render(results.read(file)), end="")
+        text = render(results.read(file), short=parsed.short)
+        if parsed.into is None:
+            print(text, end="")
+        else:
+            put_into(parsed.into, text)
     return 0
 
 
@@ -61,6 +65,8 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--work", type=Path, required=True, metavar="DIR", help="where indexes and results are")
     for command in (measure, table):
         command.add_argument("--results", type=Path, metavar="FILE", help="default: results.json in the work folder")
+    table.add_argument("--short", action="store_true", help="the bars alone")
+    table.add_argument("--into", type=Path, metavar="FILE", help="put it between the marks in this Markdown file")
     measure.add_argument("--sizes", type=_numbers, default=[1_000, 10_000, 100_000], help="sections, with commas")
     measure.add_argument("--engines", type=_among(engines.NAMES), default=list(engines.NAMES), help="with commas")
     measure.add_argument("--phases", type=_among(tuple(PHASES)), default=list(PHASES), help="with commas")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import platform
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -42,15 +41,14 @@ def add(results: Results, size: int, phase: str, measured: Results) -> None:
 
 def machine() -> dict[str, str]:
     """What the results were measured on."""
+    memory = _first_after("/proc/meminfo", "MemTotal").partition(" ")[0]
     return {
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
         "cpu": _first_after("/proc/cpuinfo", "model name") or platform.processor() or platform.machine(),
-        "cores": str(os.cpu_count()),
-        "memory": _first_after("/proc/meminfo", "MemTotal"),
-        "system": f"{platform.system()} {platform.release()}",
+        "cores": f"{os.cpu_count()} cores",
+        "memory": f"{int(memory) / (1 << 20):.0f} GiB" if memory else "",
+        "system": f"{platform.system()} {platform.release().partition('-')[0]}",
         "python": f"{platform.python_implementation()} {platform.python_version()}",
-        "compiler": platform.python_compiler(),
-        "platform": sys.platform,
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from bench.speed.bars import SIZE, Row, rows
@@ -11,22 +12,37 @@ from bench.speed.queries import SETS
 from bench.speed.results import Results
 
 UNKNOWN = "-"
+BEGIN, END = "<!-- results -->", "<!-- end of results -->"
 
 
-def render(results: Results, size: int = SIZE) -> str:
-    """The whole report.
+def render(results: Results, size: int = SIZE, *, short: bool = False) -> str:
+    """The report.
 
     Args:
         results: of a run.
         size: at which the bars are to hold.
+        short: the bars alone.
     """
     parts = [_machine(results), f"### Bars, {size:,} sections", _bars(rows(results, size))]
-    sizes = sorted(map(int, results["sizes"]))
+    sizes = [] if short else sorted(map(int, results["sizes"]))
     if len(sizes) > 1:
         parts += ["### By size", _growth(results, sizes)]
     for one in sizes:
         parts.extend(_size(one, results["sizes"][str(one)]))
     return "\n\n".join(parts) + "\n"
+
+
+def put_into(path: Path, text: str) -> None:
+    """Replaces what stands between ``BEGIN`` and ``END`` in a Markdown file.
+
+    Raises:
+        ValueError: the file lacks them.
+    """
+    before, begin, rest = path.read_text(encoding="utf-8").partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise ValueError(f"{path} has no {BEGIN} and {END} to put the results between")
+    path.write_text(f"{before}{begin}\n\n{text}\n{end}{after}", encoding="utf-8")
 
 
 def number(value: float | None) -> str:
@@ -47,9 +63,8 @@ def markdown_table(head: Sequence[str], body: Iterable[Sequence[str]]) -> str:
 
 def _machine(results: Results) -> str:
     machine = results["machine"]
-    keys = ("cpu", "cores", "memory", "system", "python", "compiler", "date")
     versions = ", ".join(f"{name} {version}" for name, version in results["versions"].items())
-    lines = ["; ".join(f"{key} {machine[key]}" for key in keys if machine.get(key))]
+    lines = [f"Measured on {', '.join(value for value in machine.values() if value)}."] if machine else []
     lines += [f"Versions: {versions}."] if versions else []
     lines += [f"{name} was not measured: {reason}." for name, reason in results["skipped"].items()]
     return "\n".join(lines)

@@ -17,7 +17,7 @@ from bench.speed.latency import percentile
 from bench.speed.phases import Options
 from bench.speed.queries import SETS
 from bench.speed.run import installed
-from bench.speed.table import number, render
+from bench.speed.table import number, put_into, render
 
 
 def times(p50: float, p99: float) -> dict[str, float]:
@@ -135,6 +135,22 @@ def test_the_table_shows_how_each_figure_grows_with_the_store(passing: results.R
     assert "| what | 1,000 | 100,000 |" in table
     assert "| learn one section, p50 | 1.00 ms (1.67 x) | 1.20 ms (2.00 x) |" in table
     assert "| check | - | 10.0 s |" in table
+
+
+def test_results_go_between_the_marks_of_a_file_and_nowhere_else(tmp_path: Path) -> None:
+    file = tmp_path / "README.md"
+    file.write_text("before\n<!-- results -->\nold\n<!-- end of results -->\nafter\n")
+    for _ in range(2):
+        put_into(file, "new\n")
+        assert file.read_text() == "before\n<!-- results -->\n\nnew\n\n<!-- end of results -->\nafter\n"
+    file.write_text("no marks")
+    with pytest.raises(ValueError, match="results"):
+        put_into(file, "new\n")
+
+
+def test_the_short_table_has_the_bars_alone(passing: results.Results) -> None:
+    assert "| check | 10.0 s |" in render(passing, short=True)
+    assert "### 100,000 sections" not in render(passing, short=True)
 
 
 def test_the_table_of_nothing_says_that_nothing_was_measured() -> None:
