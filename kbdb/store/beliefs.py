@@ -5,12 +5,14 @@ Nothing here is stored. The order is (time, id), so clones that hold the same ev
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 from kbdb.errors import CorruptError
 from kbdb.model import Event, State
+from kbdb.store.layered import Layered
 
 DocumentState = Literal["live", "retired", "forgotten"]
 
@@ -73,24 +75,51 @@ def replay(events: Iterable[Event], as_of: str = "") -> Beliefs:
             beliefs._apply(event)
         elif seen[event.id] != event:
             raise CorruptError(f"event {event.id} exists twice and differs", "remove the line that is wrong")
-    beliefs._link()
+    beliefs._settle()
     return beliefs
 
 
+_Marks = dict[State, tuple[Event, ...]]
+_DocumentMarks = dict[DocumentState, tuple[Event, ...]]
+
+
 class Beliefs:
-    """The outcome of a replay. Only ``replay`` changes it; afterwards it is read-only and may be shared by threads.
+    """The outcome of a replay: read-only, and may be shared by threads.
 
     A section carries a mark for each way in which it was withdrawn, with the events that set it. Its state is its
     strongest mark: erased, forgotten, invalidated, superseded.
+
+    Attributes:
+        newest: (time, id) of the last event in it; events after that can be added by ``continued``.
     """
 
     def __init__(self) -> None:
-        self._marks: dict[str, dict[State, list[Event]]] = {}
-        self._until: dict[str, Event] = {}
-        self._documents: dict[str, dict[DocumentState, list[Event]]] = {}
-        self._tombstones: dict[str, list[Event]] = {}
-        self._salts: set[str] = set()
-        self._predecessors: dict[str, list[str]] = {}
+        self.newest = ("", "")
+        self._marks = Layered[_Marks]()
+        self._until = Layered[Event]()
+        self._documents = Layered[_DocumentMarks]()
+        self._tombstones = Layered[tuple[Event, ...]]()
+        self._salts: frozenset[str] = frozenset()
+        # Derived from the above when first asked for.
+        self._predecessors: dict[str, list[str]] | None = None
+        self._expiries: list[tuple[str, str]] | None = None
+
+    def continued(self, events: Iterable[Event]) -> Beliefs:
+        """What a replay of all events up to here and these would give, at the cost of these.
+
+        Args:
+            events: all after ``newest``, each once.
+        """
+        beliefs = Beliefs()
+        beliefs.newest = self.newest
+        beliefs._marks = self._marks.continued()
+        beliefs._until = self._until.continued()
+        beliefs._documents = self._documents.continued()
+        beliefs._tombstones = self._tombstones.continued()
+        beliefs._salts, beliefs._expiries = self._salts, self._expiries
+        for event in sorted(events, key=lambda event: (event.time, event.id)):
+            beliefs._apply(event)
+        return beliefs
 
     def section(self, kbid: str, now: str) -> Belief:
         """What is believed of a section at an instant.
@@ -99,7 +128,7 @@ class Beliefs:
             kbid: any kbid, known or not.
             now: an instant spelled as in events; only expiry depends on it.
         """
-        marks = self._marks.get(kbid, {})
+        marks = self._marks.get(kbid) or {}
         for state in _STRONGEST_FIRST:
             if marks.get(state):
                 return _belief(state, marks[state][-1])
@@ -110,7 +139,7 @@ class Beliefs:
 
     def document(self, docid: str) -> DocumentBelief:
         """Whether a document counts."""
-        marks = self._documents.get(docid, {})
+        marks = self._documents.get(docid) or {}
         states: tuple[DocumentState, ...] = ("forgotten", "retired")
         for state in states:
             if marks.get(state):
@@ -120,7 +149,7 @@ class Beliefs:
 
     def text(self, text_key: str) -> Belief | None:
         """What was decided about a text, in whatever section it stood; None when nothing stands against it."""
-        inforce = [event for event in self._tombstones.get(text_key, ()) if self._stands(event)]
+        inforce = [event for event in self._tombstones.get(text_key) or () if self._stands(event)]
         for state in _STRONGEST_FIRST:
             found = [event for event in inforce if _MARK_OF_KIND[event.kind] is state]
             if found:
@@ -129,7 +158,7 @@ class Beliefs:
 
     def text_keys(self) -> list[str]:
         """The keys of all texts that something stands against, sorted."""
-        return sorted(key for key in self._tombstones if self.text(key) is not None)
+        return sorted(key for key, _ in self._tombstones.items() if self.text(key) is not None)
 
     def salts(self) -> list[str]:
         """The salts of the keys of all texts that were ever withdrawn, sorted."""
@@ -137,11 +166,33 @@ class Beliefs:
 
     def kbids(self) -> list[str]:
         """The sections that any event spoke of, sorted."""
-        return sorted(self._marks.keys() | self._until.keys())
+        return sorted({kbid for kbid, _ in self._marks.items()} | {kbid for kbid, _ in self._until.items()})
 
     def documents(self) -> list[str]:
         """The documents that any event spoke of as a whole, sorted."""
-        return sorted(self._documents)
+        return sorted(docid for docid, _ in self._documents.items())
+
+    @property
+    def spoken_of(self) -> int:
+        """How many sections and documents events spoke of, roughly."""
+        return len(self._marks) + len(self._until) + len(self._documents)
+
+    def inactive(self, now: str) -> Iterator[str]:
+        """The sections that are not active at an instant."""
+        for kbid, marks in self._marks.items():
+            if marks:
+                yield kbid
+        yield from self.expiring("", now)
+
+    def withdrawn_documents(self) -> Iterator[str]:
+        """The documents that do not count."""
+        return (docid for docid, marks in self._documents.items() if marks)
+
+    def expiring(self, after: str, now: str) -> Iterator[str]:
+        """The sections whose time ends past one instant, and no later than another."""
+        ends = self._ends()
+        first, last = (bisect_right(ends, (instant, chr(0x7F))) for instant in (after, now))
+        return (kbid for _, kbid in ends[first:last])
 
     def head_of(self, kbid: str) -> str:
         """The end of a section's chain of successors, whatever its state; itself when nothing succeeded it."""
@@ -151,6 +202,8 @@ class Beliefs:
 
     def predecessors(self, kbid: str) -> list[str]:
         """All sections whose chain of successors leads here, nearest first, then by kbid."""
+        if self._predecessors is None:
+            self._predecessors = self._linked()
         found: list[str] = []
         level = [kbid]
         while level:
@@ -163,7 +216,7 @@ class Beliefs:
 
         Empty when it is active already, and when it is erased, which nothing takes back.
         """
-        marks = self._marks.get(kbid, {})
+        marks = self._marks.get(kbid) or {}
         if marks.get(State.ERASED):
             return ()
         restores = ("restore",) * sum(1 for state in _UNDONE_FIRST if marks.get(state))
@@ -173,57 +226,87 @@ class Beliefs:
 
     def next_expiry(self, now: str) -> str:
         """The first instant after ``now`` at which some section expires, or ``""``."""
-        return min((event.until for event in self._until.values() if event.until > now), default="")
+        ends = self._ends()
+        place = bisect_right(ends, (now, chr(0x7F)))
+        return ends[place][0] if place < len(ends) else ""
+
+    def _ends(self) -> list[tuple[str, str]]:
+        """(instant, kbid) of all sections whose time ends, sorted."""
+        if self._expiries is None:
+            self._expiries = sorted((event.until, kbid) for kbid, event in self._until.items() if event.until)
+        return self._expiries
+
+    def _settle(self) -> None:
+        for table in (self._marks, self._until, self._documents, self._tombstones):
+            table.settle()
+
+    def _linked(self) -> dict[str, list[str]]:
+        """For each section that took a place, the sections whose place it took."""
+        found: dict[str, list[str]] = {}
+        for old, _ in self._marks.items():
+            if successor := self._successor(old):
+                found.setdefault(successor, []).append(old)
+        return found
 
     def _apply(self, event: Event) -> None:
+        self.newest = (event.time, event.id)
         if event.kind == "restore":
             self._restore(event)
         elif event.kind == "valid-until":
-            self._until |= dict.fromkeys(event.kbids, event)
+            self._expiries = None
+            for kbid in event.kbids:
+                self._until[kbid] = event
         elif event.kind == "retire":
             if not event.kbids:
-                self._documents.setdefault(event.docid, {}).setdefault("retired", []).append(event)
+                self._mark_document(event.docid, "retired", event)
         else:
             self._withdraw(event)
-
-    def _link(self) -> None:
-        for old in self._marks:
-            if successor := self._successor(old):
-                self._predecessors.setdefault(successor, []).append(old)
 
     def _withdraw(self, event: Event) -> None:
         state = _MARK_OF_KIND[event.kind]
         for kbid in event.kbids:
-            self._marks.setdefault(kbid, {}).setdefault(state, []).append(event)
+            marks = self._marks.get(kbid) or {}
+            self._marks[kbid] = {**marks, state: (*marks.get(state, ()), event)}
         if event.docid:
-            self._documents.setdefault(event.docid, {}).setdefault("forgotten", []).append(event)
+            self._mark_document(event.docid, "forgotten", event)
         for key in event.text_keys:
-            self._tombstones.setdefault(key, []).append(event)
-            self._salts.add(key.partition("$")[0])
+            self._tombstones[key] = (*(self._tombstones.get(key) or ()), event)
+            self._salts |= {key.partition("$")[0]}
         if event.successor:
             # Going back to an older text ends that text's own supersession; it also keeps chains free of circles.
-            self._marks.get(event.successor, {}).pop(State.SUPERSEDED, None)
+            self._unmark(event.successor, State.SUPERSEDED)
+
+    def _mark_document(self, docid: str, state: DocumentState, event: Event) -> None:
+        marks = self._documents.get(docid) or {}
+        self._documents[docid] = {**marks, state: (*marks.get(state, ()), event)}
+
+    def _unmark(self, kbid: str, state: State) -> None:
+        marks = self._marks.get(kbid)
+        if marks and state in marks:
+            self._marks[kbid] = {other: events for other, events in marks.items() if other is not state}
 
     def _restore(self, event: Event) -> None:
         for kbid in event.kbids:
-            marks = self._marks.setdefault(kbid, {})
+            marks = self._marks.get(kbid) or {}
             undone = next((state for state in _UNDONE_FIRST if marks.get(state)), None)
-            if undone is not None and not marks.get(State.ERASED):
-                del marks[undone]
+            if undone is None or marks.get(State.ERASED):
+                self._marks[kbid] = marks
+            else:
+                self._unmark(kbid, undone)
         if event.docid:
             self._documents[event.docid] = {}
-        if not event.kbids or any(not self._marks[kbid] for kbid in event.kbids):
+        if not event.kbids or any(not self._marks.get(kbid) for kbid in event.kbids):
             for key in event.text_keys:
-                self._tombstones.pop(key, None)
+                self._tombstones[key] = ()
 
     def _stands(self, event: Event) -> bool:
         """Whether a withdrawal still holds for anything that it named."""
         state = _MARK_OF_KIND[event.kind]
-        marked = any(event in self._marks.get(kbid, {}).get(state, ()) for kbid in event.kbids)
-        return marked or event in self._documents.get(event.docid, {}).get("forgotten", ())
+        marked = any(event in (self._marks.get(kbid) or {}).get(state, ()) for kbid in event.kbids)
+        return marked or event in (self._documents.get(event.docid) or {}).get("forgotten", ())
 
     def _successor(self, kbid: str) -> str:
-        superseded = self._marks.get(kbid, {}).get(State.SUPERSEDED)
+        superseded = (self._marks.get(kbid) or {}).get(State.SUPERSEDED)
         return superseded[-1].successor if superseded else ""
 
 

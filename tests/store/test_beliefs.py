@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from kbdb.errors import CorruptError
 from kbdb.model import Event, State
+from kbdb.store import layered
 from kbdb.store.beliefs import Belief, Beliefs, replay
 from kbdb.store.ids import kbid_encode
 
@@ -269,5 +271,32 @@ def test_revival_always_makes_active_what_is_not_erased(steps: list[tuple[str, s
         assert state(after, kbid) in (State.ACTIVE, State.ERASED)
 
 
+@given(histories, st.lists(st.integers(0, 30), max_size=4), st.sampled_from([0, 2, 256]))
+def test_beliefs_continued_step_by_step_are_those_of_one_replay(
+    steps: list[tuple[str, set[str]]], cuts: list[int], kept: int
+) -> None:
+    events = [replace(e, text_keys=(KEY_A,)) if e.kind != "valid-until" else e for e in history_of(steps)]
+    borders = sorted({0, *(cut for cut in cuts if cut < len(events)), len(events)})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(layered, "NEW_KEYS", kept)
+        seen = [replay(events[:0])]
+        for start, end in pairwise(borders):
+            seen.append(seen[-1].continued(events[start:end]))
+    for beliefs, end in zip(seen, borders, strict=True):
+        expected = replay(events[:end])
+        assert _summary(beliefs) == _summary(expected)
+        assert set(beliefs.inactive(NOW)) == {k for k in KBIDS if state(expected, k) is not State.ACTIVE}
+        assert beliefs.newest == expected.newest
+
+
+def test_sections_expire_between_two_instants() -> None:
+    beliefs = replay([event(1, "valid-until", A, until=at(9)), event(2, "valid-until", B, until=at(12))])
+    assert list(beliefs.expiring(at(8), at(9))) == [A]
+    assert list(beliefs.expiring(at(9), at(11))) == []
+    assert list(beliefs.expiring(at(9), at(12))) == [B]
+    assert list(beliefs.continued([event(3, "valid-until", B, until=at(20))]).expiring("", NOW)) == [A, B]
+
+
 def _summary(beliefs: Beliefs) -> list[object]:
-    return [(beliefs.section(kbid, NOW), beliefs.head_of(kbid), beliefs.predecessors(kbid)) for kbid in KBIDS]
+    kept = [beliefs.kbids(), beliefs.documents(), beliefs.text_keys(), beliefs.salts(), beliefs.next_expiry(at(1))]
+    return [(beliefs.section(k, NOW), beliefs.head_of(k), beliefs.predecessors(k)) for k in KBIDS] + [kept]
