@@ -53,11 +53,20 @@ def has(bits: bytes, entry: int) -> bool:
 
 def entries(bits: bytes) -> Iterator[int]:
     """The entries, ascending."""
-    for place, byte in enumerate(bits):
-        while byte:
-            low = byte & -byte
-            yield place * 8 + low.bit_length() - 1
-            byte ^= low
+    for start in range(0, len(bits), _STRETCH):
+        stretch = bits[start : start + _STRETCH]
+        # Most bitmaps are nearly empty; comparing a stretch of them costs no more than looking at a byte.
+        if stretch == _NOTHING[: len(stretch)]:
+            continue
+        for place, byte in enumerate(stretch, start):
+            while byte:
+                low = byte & -byte
+                yield place * 8 + low.bit_length() - 1
+                byte ^= low
+
+
+_STRETCH = 128
+_NOTHING = bytes(_STRETCH)
 
 
 def _number(bits: bytes) -> int:

@@ -14,20 +14,17 @@ from typing import Any
 
 from kbdb.config import Config, load
 from kbdb.errors import CorruptError, DatabaseClosedError, KbdbError, SectionNotFoundError, StorageError
-from kbdb.index import bitmaps
 from kbdb.index.api import Stem
 from kbdb.index.engine import engine, stemmer
 from kbdb.index.fingerprint import describe
-from kbdb.index.segments import Slot
 from kbdb.index.snapshot import Snapshot
-from kbdb.knowledge.entries import StoredSection
 from kbdb.knowledge.indexer import DocumentListings, Indexer
+from kbdb.knowledge.liveness import Liveness
 from kbdb.languages import stop_words
-from kbdb.model import Event, Section, State
+from kbdb.model import Event, Section
 from kbdb.query.synonyms import load_synonyms
 from kbdb.store.beliefs import Beliefs, replay
 from kbdb.store.events import new_event_id
-from kbdb.store.ids import kbid_decode
 from kbdb.store.store import Change, Store
 from kbdb.store.times import instant, instant_after
 
@@ -60,6 +57,7 @@ class Core:
         self.synonyms = load_synonyms(store.layout.synonyms, self.stem)
         self._events: dict[str, Event] | None = None
         self._beliefs: Beliefs | None = None
+        self._liveness: Liveness | None = None
         self._snapshot: Snapshot | None = None
         self._snapshot_until = ""
         self._last_event = ""
@@ -157,7 +155,13 @@ class Core:
         Raises:
             CorruptError: two different events have one id.
         """
-        return replay([*self.events.values(), *events]) if events else self.beliefs
+        if not events:
+            return self.beliefs
+        ids = {event.id for event in events}
+        begins = min((event.time, event.id) for event in events)
+        if begins > self.beliefs.newest and len(ids) == len(events) and not any(id in self.events for id in ids):
+            return self.beliefs.continued(events)
+        return replay([*self.events.values(), *events])
 
     def _newest_event(self) -> str:
         if not self._last_event:
@@ -185,11 +189,9 @@ class Core:
         before, known, reached = self.indexer.listings(changes), self.events, self.generation
         try:
             self.store.commit(*changes)
-            events = {event.id: event for change in changes for event in change.events}
+            events = [event for change in changes for event in change.events]
             if events:
-                known.update(events)
-                self._last_event = ""
-                self._beliefs = None
+                self._believe(events, known)
             self._absorb(changes, before)
             self._snapshot = None
         except BaseException:
@@ -199,6 +201,18 @@ class Core:
         if self.store.journal_bytes > JOURNAL_LIMIT:
             self._try_checkpoint()
         return self.generation
+
+    def _believe(self, events: Sequence[Event], known: dict[str, Event]) -> None:
+        """Takes in events that are stored."""
+        later = self._beliefs is not None and min(event.time for event in events) > self._beliefs.newest[0]
+        beliefs = self.beliefs_with(events) if later else None
+        known.update((event.id, event) for event in events)
+        self._last_event = max((event.time for event in events), default="") if later else ""
+        self._beliefs = beliefs
+        if beliefs is None:
+            self._liveness = None
+        elif self._liveness is not None:
+            self._liveness.follow(beliefs, events)
 
     def checkpoint(self) -> None:
         """Writes the index, makes the truth files durable and empties the journal, in this order.
@@ -226,7 +240,7 @@ class Core:
 
     def _forget(self) -> None:
         """Drops what is held in memory of the truth files, after a commit that it may not show in full."""
-        self._events = self._beliefs = self._snapshot = None
+        self._events = self._beliefs = self._liveness = self._snapshot = None
         self._last_event = ""
         self.indexer.abandon("a change was interrupted")
 
@@ -246,7 +260,11 @@ class Core:
         shown = self._snapshot
         if shown is None or (self._snapshot_until and now >= self._snapshot_until):
             segments = self.indexer.segments
-            live = tuple(self._live(slot, now) for slot in segments.slots)
+            if self._liveness is None:
+                self._liveness = Liveness(self.beliefs, now)
+            else:
+                self._liveness.advance(now)
+            live = self._liveness.live(segments.slots)
             shown = self._snapshot = Snapshot(self.generation, segments, live, self.params)
             self._snapshot_until = self.beliefs.next_expiry(now)
         return shown
@@ -254,24 +272,6 @@ class Core:
     def document_is_live(self, docid: str) -> bool:
         """Whether a manifest counts: neither forgotten nor retired."""
         return self.beliefs.document(docid).state == "live"
-
-    def _live(self, slot: Slot, now: str) -> bytes:
-        """The entries of a segment that a live manifest lists and that are active at ``now``."""
-        size = slot.segment.sections
-        live = bitmaps.both(slot.segment.listed(), slot.current)
-        for docid in self.beliefs.documents():
-            if self.document_is_live(docid):
-                continue
-            listed = bitmaps.both(slot.segment.filter(f"doc:{docid}"), live)
-            gone = [entry for entry in bitmaps.entries(listed) if not self._is_listed(slot, entry)]
-            live = bitmaps.without(live, bitmaps.having(size, gone))
-        inactive = (kbid for kbid in self.beliefs.kbids() if self.beliefs.section(kbid, now).state is not State.ACTIVE)
-        found = [entry for kbid in inactive if (entry := slot.segment.find(kbid_decode(kbid))) >= 0]
-        return bitmaps.without(live, bitmaps.having(size, found))
-
-    def _is_listed(self, slot: Slot, entry: int) -> bool:
-        places = StoredSection.decode(slot.segment.stored(entry)).places
-        return any(self.document_is_live(place.docid) for place in places)
 
 
 def utc_now() -> str:
