@@ -15,7 +15,7 @@ from kbdb.errors import CorruptError, KbdbError
 from kbdb.index import bitmaps
 from kbdb.index.segments import Slot
 from kbdb.knowledge.core import RESTORE_EVENTS, Core
-from kbdb.knowledge.entries import StoredSection, entry_of, places_of, stored_of
+from kbdb.knowledge.entries import Listing, StoredSection, entry_of
 from kbdb.model import CheckFault, CheckResult, Event, Manifest, Section
 from kbdb.plan import Entry
 from kbdb.store.beliefs import replay
@@ -167,13 +167,14 @@ def _check_index(core: Core, kbids: set[str], findings: _Findings) -> None:
 
 
 def _expected(findings: _Findings, indexed: set[str]) -> Iterator[Entry]:
-    listing: dict[str, list[Manifest]] = {}
+    listing: dict[str, list[Listing]] = {}
     for manifest in findings.manifests.values():
-        for kbid in {placement.kbid for placement in manifest.sections}:
-            listing.setdefault(kbid, []).append(manifest)
+        listed = Listing(manifest)
+        for kbid in listed.kbids:
+            listing.setdefault(kbid, []).append(listed)
     for kbid, section in findings.sections.items():
         if kbid in indexed:
-            yield entry_of(section, stored_of(section, places_of(kbid, listing.get(kbid, ()))))
+            yield entry_of(section, listing.get(kbid, ()))
 
 
 def _agrees(entry: Entry, slot: Slot, place: int) -> bool:

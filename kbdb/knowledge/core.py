@@ -180,6 +180,10 @@ class Core:
                 continue
         return found
 
+    def title_of(self, kbid: str) -> str:
+        """The title of a stored section; ``""`` where its file is damaged."""
+        return next((section.title for section in self.readable([kbid])), "")
+
     def commit(self, changes: Sequence[Change]) -> int:
         """Stores changes durably, each whole or not at all, and brings beliefs and index up to date.
 

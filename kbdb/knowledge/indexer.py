@@ -6,7 +6,7 @@ how segments merge in ``kbdb.index.segments``, how they lie on disk in ``kbdb.st
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -21,7 +21,7 @@ from kbdb.index import bitmaps
 from kbdb.index.api import EngineModule, Segment, Stem
 from kbdb.index.fingerprint import fingerprint
 from kbdb.index.segments import SegmentList
-from kbdb.knowledge.entries import StoredSection, entry_of, places_of, source_key, stored_of
+from kbdb.knowledge.entries import Listing, StoredSection, entry_of, source_key
 from kbdb.model import Manifest, Section
 from kbdb.plan import Entry, Params
 from kbdb.store import index_files
@@ -92,14 +92,15 @@ class Indexer:
 
     def stored(self, kbid: str) -> StoredSection | None:
         """What the index keeps of a section, or None where it does not hold it."""
-        found = self.segments.find(kbid_decode(kbid))
-        return StoredSection.decode(found[0].segment.stored(found[1])) if found else None
+        data = self._stored_bytes(kbid)
+        return None if data is None else StoredSection.decode(data)
 
     def manifests_listing(self, kbid: str) -> list[Manifest]:
         """The manifests that list a section, by docid, live or not."""
         stored = self.stored(kbid)
-        docids = {place.docid for place in stored.places} if stored else set()
-        return _listing(kbid, docids, self._manifest)
+        docids = {place.docid for place in stored.places} if stored else set[str]()
+        manifests = filter(None, map(self._manifest, sorted(docids)))
+        return [manifest for manifest in manifests if any(p.kbid == kbid for p in manifest.sections)]
 
     def documents_from(self, source: str) -> list[str]:
         """The docids of documents with sections that were learned from a path, sorted."""
@@ -119,24 +120,30 @@ class Indexer:
         removed: set[str] = set()
         fresh = {section.kbid: section for change in changes for section in change.sections}
         listing: dict[str, set[str]] = {kbid: set() for kbid in set(fresh).union(*before.values())}
+        written: dict[str, Listing | None] = {}
         for change in changes:
             removed.difference_update(section.kbid for section in change.sections)
             removed.update(change.removed_sections)
             for manifest in change.manifests:
+                written[manifest.docid] = Listing(manifest)
                 for placement in manifest.sections:
                     listing.setdefault(placement.kbid, set()).add(manifest.docid)
-        read = cache(self._manifest)
+            written.update(dict.fromkeys(change.removed_documents))
+        read = cache(self._listing)
         entries = []
         for kbid in sorted(listing.keys() - removed):
-            known = self.stored(kbid)
-            docids = listing[kbid].union(place.docid for place in known.places) if known else listing[kbid]
-            entry = self._entry(kbid, _listing(kbid, docids, read), fresh.get(kbid))
+            known = self._stored_bytes(kbid)
+            docids = listing[kbid]
+            if known is not None:
+                docids = docids.union(place.docid for place in StoredSection.decode(known).places)
+            listings = [found for docid in docids if (found := written[docid] if docid in written else read(docid))]
+            entry = self._entry(kbid, listings, fresh.get(kbid))
             if entry is None:
                 removed.add(kbid)
                 self.left_out.add(kbid)
                 continue
             self.left_out.discard(kbid)
-            if known is None or known.encode() != entry.stored:
+            if known != entry.stored:
                 entries.append(entry)
         self.left_out.difference_update(*(change.removed_sections for change in changes))
         if entries or removed:
@@ -149,10 +156,10 @@ class Indexer:
             The number of sections indexed.
         """
         self.notices.clear()
-        listing: dict[str, list[Manifest]] = {}
-        for manifest in filter(None, map(self._manifest, self.store.manifest_ids())):
-            for kbid in {placement.kbid for placement in manifest.sections}:
-                listing.setdefault(kbid, []).append(manifest)
+        listing: dict[str, list[Listing]] = {}
+        for found in filter(None, map(self._listing, self.store.manifest_ids())):
+            for kbid in found.kbids:
+                listing.setdefault(kbid, []).append(found)
         kbids = self.store.section_ids()
         entries = (self._entry(kbid, listing.get(kbid, ())) for kbid in kbids)
         fresh = SegmentList(self.engine, self.fingerprint, self.params, self.stem)
@@ -249,13 +256,21 @@ class Indexer:
         name = str(layout.indexes / str(folder))
         return self.engine.Segment(*index_files.map_segment(layout, folder), fingerprint=self.fingerprint, name=name)
 
-    def _entry(self, kbid: str, manifests: Sequence[Manifest], section: Section | None = None) -> Entry | None:
+    def _stored_bytes(self, kbid: str) -> bytes | None:
+        found = self.segments.find(kbid_decode(kbid))
+        return found[0].segment.stored(found[1]) if found else None
+
+    def _entry(self, kbid: str, listings: Sequence[Listing], section: Section | None = None) -> Entry | None:
         try:
             section = section or self.store.read_section(kbid)
         except (CorruptError, SectionNotFoundError, UnsupportedFormatError) as error:
             self.tell(f"left out of the index: {error.message}")
             return None
-        return entry_of(section, stored_of(section, places_of(kbid, manifests)))
+        return entry_of(section, [listing for listing in listings if kbid in listing.kbids])
+
+    def _listing(self, docid: str) -> Listing | None:
+        manifest = self._manifest(docid)
+        return None if manifest is None else Listing(manifest)
 
     def _manifest(self, docid: str) -> Manifest | None:
         try:
@@ -277,11 +292,6 @@ class Indexer:
 def touched(change: Change) -> set[str]:
     """The documents whose manifests a change writes or removes."""
     return {manifest.docid for manifest in change.manifests}.union(change.removed_documents)
-
-
-def _listing(kbid: str, docids: Iterable[str], read: Callable[[str], Manifest | None]) -> list[Manifest]:
-    manifests = filter(None, map(read, sorted(docids)))
-    return [manifest for manifest in manifests if any(p.kbid == kbid for p in manifest.sections)]
 
 
 def _folders(segments: SegmentList) -> tuple[int, ...]:

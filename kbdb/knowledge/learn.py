@@ -28,7 +28,6 @@ from kbdb.errors import (
 from kbdb.ingest.parse import parse
 from kbdb.ingest.walk import Reason, SourceFile, Walked, walk
 from kbdb.knowledge.core import Core
-from kbdb.knowledge.entries import docid_of_source
 from kbdb.knowledge.forget import revival_of
 from kbdb.knowledge.given import given_before
 from kbdb.knowledge.missing import account_for_missing
@@ -44,7 +43,7 @@ from kbdb.knowledge.planning import (
     settle,
 )
 from kbdb.knowledge.reading import content_of
-from kbdb.knowledge.sources import source_of
+from kbdb.knowledge.sources import docid_of_source, source_of
 from kbdb.knowledge.tally import Tally
 from kbdb.model import AddSectionResult, LearnedDocument, Manifest, Origin, Suppressed
 

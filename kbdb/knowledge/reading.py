@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kbdb.checks import utf8
 from kbdb.errors import CorruptError, DocumentNotFoundError, InvalidArgumentError, UnsupportedFormatError
 from kbdb.knowledge.core import Core, utc_now
-from kbdb.knowledge.entries import StoredSection, docid_of_source, tag_key
+from kbdb.knowledge.entries import StoredSection, tag_key
 from kbdb.knowledge.forget import require_document, require_section
-from kbdb.knowledge.sources import source_of
+from kbdb.knowledge.sources import docid_of_source, source_of
 from kbdb.model import DocumentView, ListItem, ListResult, Manifest, SectionPlace, SectionView
 from kbdb.store.ids import is_docid
 
@@ -109,7 +109,8 @@ def list_sections(core: Core, only: ListFilter, limit: int, offset: int) -> List
     else:
         kbids = tuple(core.store.section_ids())
     items = [item for kbid in kbids if (item := _section_item(core, kbid, only)) is not None]
-    return ListResult(tuple(items[offset : offset + limit]), len(items), offset, limit, core.notices)
+    page = tuple(replace(item, title=core.title_of(item.kbid)) for item in items[offset : offset + limit])
+    return ListResult(page, len(items), offset, limit, core.notices)
 
 
 def documents_named(core: Core, name: str) -> list[str]:
@@ -168,6 +169,7 @@ def _document_item(core: Core, manifest: Manifest, state: str) -> ListItem:
 
 
 def _section_item(core: Core, kbid: str, only: ListFilter) -> ListItem | None:
+    """An item, its title still to come from the section's file, or None for a section that does not fit."""
     stored = core.indexer.stored(kbid)
     if stored is None:
         return None
@@ -185,7 +187,7 @@ def _section_item(core: Core, kbid: str, only: ListFilter) -> ListItem | None:
     return ListItem(
         docid=place.docid if place else "",
         kbid=kbid,
-        title=stored.title,
+        title="",
         type=stored.type,
         section_type=stored.section_type,
         state=state,

@@ -9,7 +9,7 @@ from dataclasses import replace
 from kbdb.errors import InvalidArgumentError
 from kbdb.ingest.links import anchors_of
 from kbdb.knowledge.core import Core, utc_now
-from kbdb.knowledge.entries import StoredSection, entry_of, text_of
+from kbdb.knowledge.entries import StoredSection, references_of, text_of
 from kbdb.knowledge.search import shown_place
 from kbdb.model import Manifest, Metadata, Placement, RecallResult, RecallResults, Reference, Section, SectionRef
 from kbdb.query.graphemes import boundaries_around
@@ -114,7 +114,7 @@ def cut_text(text: str, size: int) -> str:
 
 def _references(core: Core, section: Section) -> Iterator[Reference]:
     stored = core.indexer.stored(section.kbid)
-    for target in entry_of(section, stored).references if stored else ():
+    for target in references_of(section, text_of(section), stored.places) if stored else ():
         yield _resolved(core, target)
 
 
@@ -132,7 +132,7 @@ def _resolved(core: Core, target: str) -> Reference:
     stored, kbid = _current(core, kbid) if kbid else (None, "")
     if stored is None:
         return Reference(target, "", docid, "")
-    return Reference(target, kbid, docid or shown_place(core, stored).docid, stored.title)
+    return Reference(target, kbid, docid or shown_place(core, stored).docid, core.title_of(kbid))
 
 
 def _current(core: Core, kbid: str) -> tuple[StoredSection | None, str]:
@@ -164,13 +164,12 @@ def _back_references(core: Core, kbid: str, manifests: Iterable[Manifest]) -> It
         stored = StoredSection.decode(slot.segment.stored(entry))
         other = kbid_encode(slot.segment.kbid(entry))
         if other != kbid:
-            yield SectionRef(other, stored.title, shown_place(core, stored).docid)
+            yield SectionRef(other, core.title_of(other), shown_place(core, stored).docid)
 
 
 def _siblings(core: Core, manifest: Manifest, placement: Placement) -> Iterator[SectionRef]:
     """The live sections under the same heading."""
     others = (other.kbid for other in manifest.sections if other.parent == placement.parent)
     for kbid in dict.fromkeys(others):
-        stored = core.indexer.stored(kbid)
-        if kbid != placement.kbid and stored is not None and core.snapshot().is_live(kbid_decode(kbid)):
-            yield SectionRef(kbid, stored.title, manifest.docid)
+        if kbid != placement.kbid and core.snapshot().is_live(kbid_decode(kbid)):
+            yield SectionRef(kbid, core.title_of(kbid), manifest.docid)

@@ -10,7 +10,7 @@ from kbdb.knowledge.admission import text_keys_of
 from kbdb.knowledge.core import Core, utc_now
 from kbdb.knowledge.entries import StoredSection
 from kbdb.model import Event, Manifest, Section, State
-from kbdb.plan import MAX_CLAUSES, Alternative, Clause, Plan
+from kbdb.plan import FIELDS, MAX_CLAUSES, Alternative, Clause, Plan
 from kbdb.store.ids import kbid_encode
 
 
@@ -101,13 +101,16 @@ def live_with_title(core: Core, title: str) -> list[tuple[str, StoredSection]]:
     snapshot = core.snapshot()
     words = sorted({word for _, word in core.engine.tokenise(title)})[:MAX_CLAUSES]
     clauses = tuple(
-        Clause(word, (Alternative((stem,)),), "must", 0) for word, stem in zip(words, core.stem(words), strict=True)
+        Clause(word, (Alternative((stem,)),), "must", FIELDS.index("title"))
+        for word, stem in zip(words, core.stem(words), strict=True)
     )
     hits = snapshot.searcher.search(Plan(clauses), snapshot.searcher.sections).hits
     found = []
     for hit in hits:
         segment = snapshot.slots[hit.segment].segment
-        stored = StoredSection.decode(segment.stored(hit.entry))
-        if stored.title == title:
-            found.append((kbid_encode(segment.kbid(hit.entry)), stored))
+        if bool(segment.lengths(hit.entry)[0]) is not bool(words):
+            continue
+        kbid = kbid_encode(segment.kbid(hit.entry))
+        if core.title_of(kbid) == title:
+            found.append((kbid, StoredSection.decode(segment.stored(hit.entry))))
     return sorted(found)

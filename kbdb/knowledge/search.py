@@ -215,22 +215,23 @@ def _hits(
         segment = snapshot.slots[found.segment].segment
         kbid = kbid_encode(segment.kbid(found.entry))
         try:
-            text = text_of(core.store.read_section(kbid))
+            section = core.store.read_section(kbid)
         except KbdbError as error:
             unreadable.append(Unreadable(kbid, str(core.store.layout.section(kbid)), error.message))
             continue
+        text = text_of(section)
         stored = StoredSection.decode(segment.stored(found.entry))
         shares: tuple[Share, ...] = ()
         if options.explain or resolved.has_choices:
             shares = snapshot.searcher.explain(resolved.plan, found.segment, found.entry)
         place = shown_place(core, stored, asked)
-        body = body_of(text, stored.title, stored.type)
+        body = body_of(text, section.title, section.type)
         snippet = make_snippet(body or stored.description, matcher)
         hits.append(
             SearchHit(
                 kbid=kbid,
                 docid=place.docid,
-                title=stored.title,
+                title=section.title,
                 heading_path=place.heading_path,
                 level=place.level,
                 line=place.line,
@@ -240,7 +241,7 @@ def _hits(
                 snippet=snippet.text,
                 matched_terms=matched_terms(resolved, found.matched, shares),
                 tags=stored.tags,
-                section_type=stored.section_type,
+                section_type=section.section_type,
                 content=text if options.content else None,
                 explain=explain_shares(resolved.plan, shares) if options.explain else None,
             )

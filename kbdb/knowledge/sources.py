@@ -1,9 +1,12 @@
-"""How a file's path is written into a manifest, and whether the file still stands."""
+"""How a file's path is written into a manifest, which document it names, and whether the file still stands."""
 
 from __future__ import annotations
 
 import os
+from functools import lru_cache
 from pathlib import Path
+
+from kbdb.store.ids import docid_for
 
 
 def source_of(home: Path, path: Path) -> str:
@@ -26,3 +29,16 @@ def is_gone(home: Path, source: str) -> bool:
     except OSError:
         return False
     return False
+
+
+@lru_cache(maxsize=4096)
+def docid_of_source(source: str) -> str:
+    """The docid of the document learned from this source (path or URL)."""
+    return docid_for(source, readable_of(source))
+
+
+def readable_of(source: str) -> str:
+    """The part of a source that its docid's readable half is made of: the last part of the path, without suffix."""
+    name = source.rstrip("/").rpartition("/")[2]
+    stem, dot, _ = name.rpartition(".")
+    return stem if dot and stem else name

@@ -9,7 +9,7 @@ from kbdb.errors import KbdbError
 from kbdb.index.text_key import distinct_stems_of
 from kbdb.ingest.body import body_of
 from kbdb.knowledge.core import Core
-from kbdb.knowledge.entries import StoredSection, text_of
+from kbdb.knowledge.entries import text_of
 from kbdb.knowledge.planning import Planned
 from kbdb.model import AddSectionResult, LearnedDocument, NearDuplicate, Section, Suppressed
 from kbdb.store.ids import kbid_encode
@@ -97,5 +97,5 @@ class Tally:
                 other = kbid_encode(segment.kbid(entry))
                 if other == section.kbid or (other, section.kbid) in self.near_duplicates:
                     continue
-                title = StoredSection.decode(segment.stored(entry)).title
+                title = self.core.title_of(other)
                 self.near_duplicates[section.kbid, other] = NearDuplicate(section.kbid, other, title, jaccard)

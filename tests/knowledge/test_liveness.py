@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -107,7 +106,10 @@ def test_a_section_goes_at_its_instant_and_is_back_when_the_clock_goes_back(
     (kbid,) = kb.learn(content="Valid for a while.", title="Trial").kbids
     core, end = kb._core, "2900-01-01T00:00:00.000000Z"
     core.commit([Change(events=(core.event("valid-until", "user", kbids=(kbid,), until=end),))])
-    clock: Callable[[str], None] = lambda now: monkeypatch.setattr(knowledge_core, "utc_now", lambda: now)
+
+    def clock(now: str) -> None:
+        monkeypatch.setattr(knowledge_core, "utc_now", lambda: now)
+
     clock("2899-12-31T23:59:59.999999Z")
     assert kb.search("valid").total == 1
     clock(end)
