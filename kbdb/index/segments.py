@@ -14,6 +14,17 @@ from kbdb.index.api import EngineModule, Segment, Stem
 from kbdb.plan import Entry, Params, SegmentFiles
 
 
+MERGED_AT_ONCE = 4
+"""So many segments in memory of about one size become one: most commits merge nothing, and searches visit few."""
+
+SMALL = 1024
+"""A segment in memory of this weight is left alone until the index is written, so that no commit merges for long."""
+
+FLUSHED_MOST = 16_384
+FLUSHED_FACTOR = 8
+"""Writing the index takes in older segments up to this weight, or this many times the weight of what is new."""
+
+
 @dataclass(frozen=True, slots=True)
 class Slot:
     """One segment in the list.
@@ -34,6 +45,11 @@ class Slot:
     def weight(self) -> int:
         """What merging it costs, in entries."""
         return self.segment.sections + len(self.segment.removed())
+
+    @property
+    def is_small(self) -> bool:
+        """Whether it may be merged while it is in memory."""
+        return self.folder is None and self.weight < SMALL
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,22 +123,27 @@ class SegmentList:
         """The first place to merge from when the index is written: all in memory, and older segments not much larger.
 
         Each segment kept is more than twice as large as all after it, so that a section is rewritten a number of times
-        that grows with the logarithm of the store.
+        that grows with the logarithm of the store; but what is written stays in proportion to what is new.
         """
         first = next((place for place, slot in enumerate(self.slots) if slot.folder is None), len(self.slots))
         weight = sum(slot.weight for slot in self.slots[first:])
-        while first and self.slots[first - 1].weight <= 2 * weight:
+        most = max(FLUSHED_MOST, FLUSHED_FACTOR * weight)
+        while first and self.slots[first - 1].weight <= min(2 * weight, most - weight):
             first -= 1
             weight += self.slots[first].weight
         return first
 
     def _settled(self) -> SegmentList:
-        """This list with segments in memory merged until each is more than twice as large as all after it."""
-        first = len(self.slots) - 1
-        weight = self.slots[first].weight
-        while first and self.slots[first - 1].folder is None and self.slots[first - 1].weight <= 2 * weight:
-            first -= 1
-            weight += self.slots[first].weight
+        """This list with small segments in memory merged, where ``MERGED_AT_ONCE`` of about one size stand at its end."""
+        first, weight = len(self.slots) - 1, self.slots[-1].weight
+        while weight < SMALL:
+            run = first
+            while run and self.slots[run - 1].is_small and _level(self.slots[run - 1].weight) <= _level(weight):
+                run -= 1
+            if first - run + 1 < MERGED_AT_ONCE:
+                break
+            weight += sum(slot.weight for slot in self.slots[run:first])
+            first = run
         return self if first == len(self.slots) - 1 else self.merged(first)
 
     def _holds(self, kbid: bytes) -> bool:
@@ -137,6 +158,15 @@ class SegmentList:
             fingerprint=self.fingerprint,
             name="segment in memory",
         )
+
+
+def _level(weight: int) -> int:
+    """Segments of one level are of about one size: within a factor of ``MERGED_AT_ONCE``."""
+    level = 0
+    while weight >= MERGED_AT_ONCE:
+        weight //= MERGED_AT_ONCE
+        level += 1
+    return level
 
 
 def _less(slot: Slot, kbids: Sequence[bytes]) -> bytes:

@@ -106,9 +106,10 @@ class Indexer:
         """The docids of documents with sections that were learned from a path, sorted."""
         found: set[str] = set()
         for slot in self.segments.slots:
-            for entry in bitmaps.entries(bitmaps.both(slot.segment.filter(source_key(source)), slot.current)):
-                places = StoredSection.decode(slot.segment.stored(entry)).places
-                found.update(place.docid for place in places if place.source == source)
+            for entry in bitmaps.entries(slot.segment.filter(source_key(source))):
+                if bitmaps.has(slot.current, entry):
+                    places = StoredSection.decode(slot.segment.stored(entry)).places
+                    found.update(place.docid for place in places if place.source == source)
         return sorted(found)
 
     def listings(self, changes: Sequence[Change]) -> DocumentListings:
@@ -284,8 +285,8 @@ class Indexer:
     def _listed_in(self, docid: str) -> set[str]:
         found: set[str] = set()
         for slot in self.segments.slots:
-            listed = bitmaps.both(slot.segment.filter(f"doc:{docid}"), slot.current)
-            found.update(kbid_encode(slot.segment.kbid(entry)) for entry in bitmaps.entries(listed))
+            listed = bitmaps.entries(slot.segment.filter(f"doc:{docid}"))
+            found.update(kbid_encode(slot.segment.kbid(e)) for e in listed if bitmaps.has(slot.current, e))
         return found
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import secrets
 import unicodedata
-from base64 import b32decode, b32encode
 from hashlib import sha256
 
 from kbdb.errors import InvalidIdError
@@ -22,9 +21,8 @@ SLUG_LENGTH = 40
 DOCID_HASH_LENGTH = 10
 """50 bits: among a million sources of one slug, two share a docid with a chance of 1 in 2000."""
 
-_STANDARD_ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
-_TO_CROCKFORD = str.maketrans(_STANDARD_ALPHABET, ALPHABET, "=")
-_TO_STANDARD = str.maketrans(ALPHABET, _STANDARD_ALPHABET)
+_PAIRS = tuple(first + second for first in ALPHABET for second in ALPHABET)
+_TO_DIGITS = str.maketrans(ALPHABET, "0123456789abcdefghijklmnopqrstuv")
 _KBID = re.compile(f"[{ALPHABET}]{{{KBID_LENGTH - 1}}}[048cgmrw]")
 _DOCID = re.compile(DOCID_PATTERN)
 _NOT_SLUG = re.compile("[^a-z0-9]+")
@@ -35,7 +33,10 @@ _WINDOWS_DEVICES = frozenset(
 
 def base32(data: bytes) -> str:
     """Crockford base32 of the bytes, big-endian, zero bits added up to the last character, no padding."""
-    return b32encode(data).decode("ascii").translate(_TO_CROCKFORD)
+    pairs = (len(data) * 8 + 9) // 10
+    number = int.from_bytes(data, "big") << (pairs * 10 - len(data) * 8)
+    text = "".join([_PAIRS[number >> shift & 1023] for shift in range(pairs * 10 - 10, -1, -10)])
+    return text[: (len(data) * 8 + 4) // 5]
 
 
 def kbid_encode(raw: bytes) -> str:
@@ -60,7 +61,7 @@ def kbid_decode(kbid: str) -> bytes:
             f"not a kbid: {kbid!r}",
             f"a kbid is {KBID_LENGTH} characters of {ALPHABET}, the last one of 048cgmrw",
         )
-    return b32decode(kbid.translate(_TO_STANDARD) + "======")
+    return (int(kbid.translate(_TO_DIGITS), 32) >> 2).to_bytes(KBID_BYTES, "big")
 
 
 def is_kbid(text: str) -> bool:
@@ -94,9 +95,11 @@ def check_docid(text: str) -> str:
 
 def slug(readable: str) -> str:
     """At most 40 lower-case letters, digits and inner hyphens, all ASCII, that recall the text; ``doc`` for none."""
-    decomposed = unicodedata.normalize("NFKD", readable.casefold())
-    plain = "".join(character for character in decomposed if not unicodedata.combining(character))
-    words = _NOT_SLUG.sub("-", plain.lower()).strip("-")
+    plain = readable.lower()
+    if not readable.isascii():
+        decomposed = unicodedata.normalize("NFKD", readable.casefold())
+        plain = "".join(character for character in decomposed if not unicodedata.combining(character)).lower()
+    words = _NOT_SLUG.sub("-", plain).strip("-")
     return words[:SLUG_LENGTH].rstrip("-") or "doc"
 
 
