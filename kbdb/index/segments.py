@@ -13,7 +13,6 @@ from kbdb.index import bitmaps
 from kbdb.index.api import EngineModule, Segment, Stem
 from kbdb.plan import Entry, Params, SegmentFiles
 
-
 MERGED_AT_ONCE = 4
 """So many segments in memory of about one size become one: most commits merge nothing, and searches visit few."""
 
@@ -134,7 +133,7 @@ class SegmentList:
         return first
 
     def _settled(self) -> SegmentList:
-        """This list with small segments in memory merged, where ``MERGED_AT_ONCE`` of about one size stand at its end."""
+        """This list with small segments in memory merged where enough of about one size stand at its end."""
         first, weight = len(self.slots) - 1, self.slots[-1].weight
         while weight < SMALL:
             run = first
