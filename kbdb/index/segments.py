@@ -46,6 +46,12 @@ class Slot:
         return self.segment.sections + len(self.segment.removed())
 
     @property
+    def is_as_built(self) -> bool:
+        """Whether merging it alone would give the bytes that it has in memory."""
+        whole = self.current == bitmaps.full(self.segment.sections)
+        return self.files is not None and whole and not self.segment.removed()
+
+    @property
     def is_small(self) -> bool:
         """Whether it may be merged while it is in memory."""
         return self.folder is None and self.weight < SMALL
@@ -102,6 +108,8 @@ class SegmentList:
     def merged(self, first: int) -> SegmentList:
         """This list with the segments from place ``first`` on made into one, in memory."""
         merging = self.slots[first:]
+        if len(merging) == 1 and merging[0].is_as_built:
+            return self
         builder = self.engine.Builder(self.fingerprint, self.params)
         kept: set[bytes] = set()
         for slot in merging:

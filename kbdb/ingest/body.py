@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from kbdb.ingest.blocks import scan
@@ -17,11 +18,29 @@ def body_of(content: str, title: str, type: str) -> str:
 
     A heading that says something else (cut short as a title, or another title given) is kept: its words would be lost.
     """
+    if type.startswith(MARKDOWN) and (end := _after_plain_heading(content, title)):
+        return content[end:].lstrip(BLANK)
     heading = leading_heading(content) if type.startswith(MARKDOWN) else None
     if heading is None:
         return content
     markup, end = heading
     return content[end:].lstrip(BLANK) if plain_text(without_attributes(markup)[0]) in ("", title) else content
+
+
+def _after_plain_heading(content: str, title: str) -> int:
+    """The offset after a first line of ``#``, a blank and the title itself; 0 where that is not plain to see.
+
+    Nearly every section begins so, and a title without marks reads the same as markup and as text.
+    """
+    level = len(content) - len(content.lstrip("#")) if content.startswith("#") else 0
+    end = level + len(title) + 2
+    if not 1 <= level <= 6 or content[level:end] != f" {title}\n":
+        return 0
+    plain = title.isprintable() and not _MARKS.search(title) and title == " ".join(title.split())
+    return end if plain and title else 0
+
+
+_MARKS = re.compile(r"[\\`*_~\[\]<>&!#{}]")
 
 
 def leading_heading(content: str) -> tuple[str, int] | None:

@@ -22,7 +22,6 @@ from kbdb.ingest.media import MARKDOWN
 
 _KBID = re.compile(r"[0-9a-hjkmnp-tv-z]{26}")
 _LINK = re.compile(r"\$\(link:[ \t]*+([^\s()#]++)(?:#([^\s()]++))?[ \t]*+\)")
-_CANDIDATE = re.compile(r"\]\(|\]:|\$\(link:")
 _MARK = re.compile(r"[\\`<\[\]$]")
 _DEFINITION = re.compile(r"^\[(?!\^)", re.MULTILINE)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9.+-]*:")
@@ -47,7 +46,7 @@ def links(
     Returns:
         Sorted, distinct targets. URLs, links from a site's root (``/x``) and links in code are left out.
     """
-    if _CANDIDATE.search(content) is None:
+    if not may_link(content):
         return ()
     targets: set[str] = set()
     if not type.startswith(MARKDOWN):
@@ -60,6 +59,11 @@ def links(
             elif resolved := _resolve(target, source, docid, docid_of_path):
                 targets.add(resolved)
     return tuple(sorted(targets))
+
+
+def may_link(content: str) -> bool:
+    """False for a text that plainly links to nothing."""
+    return "](" in content or "]:" in content or "$(link:" in content
 
 
 def slug_of(title: str) -> str:

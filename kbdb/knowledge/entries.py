@@ -14,7 +14,7 @@ from functools import lru_cache
 from hashlib import blake2b
 
 from kbdb.ingest.body import body_of
-from kbdb.ingest.links import links
+from kbdb.ingest.links import links, may_link
 from kbdb.ingest.media import MARKDOWN
 from kbdb.ingest.parse import is_text
 from kbdb.knowledge.sources import docid_of_source
@@ -106,76 +106,96 @@ class Listing:
 
     Attributes:
         manifest: the manifest.
-        kbids: what it lists, each once, in its order.
+        kbids: what it lists, each once.
+        tags: the document's, sorted, each once.
+        opening: the kbid of its first section, or ``""``.
     """
 
-    __slots__ = ("_places", "kbids", "keys", "manifest")
+    __slots__ = ("_filters", "_places", "kbids", "manifest", "opening", "tags")
 
     def __init__(self, manifest: Manifest) -> None:
         self.manifest = manifest
         self._places: dict[str, list[Placement]] = {}
         for placement in manifest.sections:
             self._places.setdefault(placement.kbid, []).append(placement)
+        self._filters: dict[tuple[str, str], tuple[str, ...]] = {}
         self.kbids = self._places.keys()
-        self.keys = [f"doc:{manifest.docid}", *map(tag_key, manifest.tags)]
-        if manifest.origin.source:
-            self.keys.append(source_key(manifest.origin.source))
+        self.tags = tuple(sorted(set(manifest.tags)))
+        self.opening = manifest.sections[0].kbid if manifest.sections else ""
 
     def placements(self, kbid: str) -> Sequence[Placement]:
         """Where the section stands, in the document's order."""
         return self._places.get(kbid, ())
 
-    def opens_with(self, kbid: str) -> bool:
-        """Whether the section is the document's first."""
-        return bool(self.manifest.sections) and self.manifest.sections[0].kbid == kbid
+    def places(self, kbid: str) -> list[StoredPlace]:
+        """The same, as it is stored."""
+        docid, source, mark = self.manifest.docid, self.manifest.origin.source, mark_of(self.manifest.title)
+        return [
+            StoredPlace(docid, source, mark, p.heading_path, p.level, p.line, p.line_end) for p in self.placements(kbid)
+        ]
+
+    def filters(self, section_type: str, type: str) -> tuple[str, ...]:
+        """The filter keys of a section of these types, sorted, each once."""
+        found = self._filters.get((section_type, type))
+        if found is None:
+            keys = {f"section_type:{section_type}", f"type:{type}", f"doc:{self.manifest.docid}"}
+            keys.update(map(tag_key, self.tags))
+            if self.manifest.origin.source:
+                keys.add(source_key(self.manifest.origin.source))
+            found = self._filters[section_type, type] = tuple(sorted(keys, key=str.encode))
+        return found
 
 
-def stored_of(section: Section, listings: Iterable[Listing]) -> StoredSection:
-    """What the index keeps of a section.
+def entry_of(section: Section, listings: Sequence[Listing]) -> Entry:
+    """What the index holds of the section.
 
     Args:
         section: the section.
         listings: of the manifests that list it, each once, in any order.
     """
-    ordered = sorted(listings, key=lambda listing: listing.manifest.docid)
-    places, tags = [], set[str]()
-    descriptions: dict[str, None] = {}
-    for listing in ordered:
-        manifest = listing.manifest
-        tags.update(manifest.tags)
-        if manifest.description and listing.opens_with(section.kbid):
-            # A document's description stands for the whole; it is indexed with its first section.
-            descriptions[manifest.description] = None
-        for p in listing.placements(section.kbid):
-            source, mark = manifest.origin.source, mark_of(manifest.title)
-            places.append(StoredPlace(manifest.docid, source, mark, p.heading_path, p.level, p.line, p.line_end))
-    return StoredSection(
-        section.section_type, section.type, tuple(sorted(tags)), "\n".join(descriptions), tuple(places)
-    )
-
-
-def entry_of(section: Section, listings: Sequence[Listing]) -> Entry:
-    """What the index holds of the section; ``listings`` as for ``stored_of``."""
-    stored = stored_of(section, listings)
-    text = text_of(section)
-    filters = {f"section_type:{section.section_type}", f"type:{section.type}"}
-    for listing in listings:
-        filters.update(listing.keys)
-    above = dict.fromkeys(_titles_above(section.kbid, listings))
+    ordered = listings if len(listings) == 1 else sorted(listings, key=lambda listing: listing.manifest.docid)
+    stored, text = _stored_of(section, ordered), text_of(section)
+    above = dict.fromkeys(_titles_above(section.kbid, ordered))
     above.pop(section.title, None)
-    body = body_of(text, section.title, section.type)
     return Entry(
         kbid=kbid_decode(section.kbid),
-        fields=(section.title, body, stored.description, "\n".join(stored.tags), "\n".join(above)),
-        filters=tuple(sorted(filters, key=str.encode)),
+        fields=(
+            section.title,
+            body_of(text, section.title, section.type),
+            stored.description,
+            "\n".join(stored.tags),
+            "\n".join(above),
+        ),
+        filters=_filters_of(section, ordered),
         references=references_of(section, text, stored.places),
         stored=stored.encode(),
         listed=bool(stored.places),
     )
 
 
-def _titles_above(kbid: str, listings: Iterable[Listing]) -> Iterator[str]:
-    for listing in sorted(listings, key=lambda listing: listing.manifest.docid):
+def _stored_of(section: Section, ordered: Sequence[Listing]) -> StoredSection:
+    if len(ordered) == 1:
+        (listing,) = ordered
+        places, tags = listing.places(section.kbid), listing.tags
+    else:
+        places = [place for listing in ordered for place in listing.places(section.kbid)]
+        tags = tuple(sorted({tag for listing in ordered for tag in listing.tags}))
+    # A document's description stands for the whole; it is indexed with its first section.
+    opened = (listing.manifest.description for listing in ordered if listing.opening == section.kbid)
+    description = "\n".join(dict.fromkeys(filter(None, opened)))
+    return StoredSection(section.section_type, section.type, tags, description, tuple(places))
+
+
+def _filters_of(section: Section, listings: Sequence[Listing]) -> tuple[str, ...]:
+    if len(listings) == 1:
+        return listings[0].filters(section.section_type, section.type)
+    keys = {f"section_type:{section.section_type}", f"type:{section.type}"}
+    keys.update(key for listing in listings for key in listing.filters(section.section_type, section.type))
+    return tuple(sorted(keys, key=str.encode))
+
+
+def _titles_above(kbid: str, ordered: Iterable[Listing]) -> Iterator[str]:
+    for listing in ordered:
         for placement in listing.placements(kbid):
             yield listing.manifest.title
             yield from placement.heading_path
@@ -183,6 +203,8 @@ def _titles_above(kbid: str, listings: Iterable[Listing]) -> Iterator[str]:
 
 def references_of(section: Section, text: str, places: Sequence[StoredPlace]) -> tuple[str, ...]:
     """What the section's text links to, from wherever it stands; sorted, each target once."""
+    if not may_link(text):
+        return ()
     homes = sorted({(place.source, place.docid) for place in places}) or [("", "")]
     targets = {
         target for source, docid in homes for target in links(text, source, docid, docid_of_source, section.type)

@@ -6,7 +6,7 @@ how segments merge in ``kbdb.index.segments``, how they lie on disk in ``kbdb.st
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -162,9 +162,8 @@ class Indexer:
             for kbid in found.kbids:
                 listing.setdefault(kbid, []).append(found)
         kbids = self.store.section_ids()
-        entries = (self._entry(kbid, listing.get(kbid, ())) for kbid in kbids)
         fresh = SegmentList(self.engine, self.fingerprint, self.params, self.stem)
-        self._segments = fresh.added(entry for entry in entries if entry is not None)
+        self._segments = fresh.added(self._entries(kbids, listing))
         self.left_out = {kbid for kbid in kbids if self._segments.find(kbid_decode(kbid)) is None}
         self.meta, self._left_behind = None, ""
         return sum(slot.segment.sections for slot in self._segments.slots)
@@ -260,6 +259,14 @@ class Indexer:
     def _stored_bytes(self, kbid: str) -> bytes | None:
         found = self.segments.find(kbid_decode(kbid))
         return found[0].segment.stored(found[1]) if found else None
+
+    def _entries(self, kbids: Sequence[str], listing: Mapping[str, Sequence[Listing]]) -> Iterator[Entry]:
+        """The entries of all sections that can be read."""
+        for kbid, section in zip(kbids, self.store.read_sections(kbids), strict=True):
+            if isinstance(section, Section):
+                yield entry_of(section, listing.get(kbid, ()))
+            else:
+                self.tell(f"left out of the index: {section.message}")
 
     def _entry(self, kbid: str, listings: Sequence[Listing], section: Section | None = None) -> Entry | None:
         try:

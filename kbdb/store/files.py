@@ -20,6 +20,7 @@ from kbdb.store import faults, trace
 
 TMP_SUFFIX = ".tmp"
 
+_SMALL = 1 << 16
 _BINARY = getattr(os, "O_BINARY", 0)
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 
@@ -199,6 +200,24 @@ def read(path: Path) -> bytes | None:
             return path.read_bytes()
         except (FileNotFoundError, NotADirectoryError):
             return None
+
+
+def read_small(path: str) -> bytes | None:
+    """The bytes of a file, or None when it is not there or cannot be read in one go: ``read`` tells which.
+
+    For reading many small files: three calls of the system, and nothing else.
+    """
+    try:
+        fd = os.open(path, os.O_RDONLY | _BINARY)
+    except OSError:
+        return None
+    try:
+        data = os.read(fd, _SMALL)
+    except OSError:
+        return None
+    finally:
+        os.close(fd)
+    return data if len(data) < _SMALL else None
 
 
 def size(path: Path) -> int | None:

@@ -21,6 +21,7 @@ _KEYS = (
     "format", "docid", "type", "title", "description", "tags", "subject",
     "who", "source", "sha256", "created", "updated", "head", "sections",
 )  # fmt: skip
+_SECTION_TYPES = (str, int, str, list, int, int, str)
 _SECTION_KEYS = ("kbid", "level", "parent", "heading_path", "line", "line_end", "gap")
 
 
@@ -100,6 +101,11 @@ def decode_manifest(data: bytes, path: str | PathLike[str]) -> Manifest:
 
 
 def _placement(table: Fields) -> Placement:
+    values = tuple(table.values.values())
+    if tuple(table.values) == _SECTION_KEYS and tuple(map(type, values)) == _SECTION_TYPES:
+        kbid, level, parent, path, line, line_end, gap = values
+        if all(isinstance(title, str) for title in path):  # type: ignore[attr-defined]
+            return Placement(kbid, level, parent, tuple(path), line, line_end, gap)  # type: ignore[arg-type]
     table.check_keys(*_SECTION_KEYS)
     return Placement(
         kbid=table.text("kbid"),

@@ -23,6 +23,7 @@ from kbdb.errors import (
     CorruptError,
     DatabaseClosedError,
     DocumentNotFoundError,
+    KbdbError,
     NotADatabaseError,
     SectionNotFoundError,
     StorageError,
@@ -39,7 +40,7 @@ from kbdb.store.ids import check_docid, is_docid, is_kbid, kbid_decode
 from kbdb.store.journal import ChangeKind, Commit, FileChange, Journal
 from kbdb.store.lock import OwnerLock
 from kbdb.store.manifest import decode_manifest
-from kbdb.store.section import decode_section
+from kbdb.store.section import decode_plain, decode_section
 from kbdb.store.sweep import sweep
 
 __all__ = ["Change", "Store"]
@@ -267,6 +268,21 @@ class Store:
         if section.kbid != kbid:
             raise CorruptError(f"{path} holds section {section.kbid}", "restore the file from a copy")
         return section
+
+    def read_sections(self, kbids: Iterable[str]) -> Iterator[Section | KbdbError]:
+        """Many sections, one after the other; in place of one that ``read_section`` refuses, its error."""
+        self._require_open()
+        folder = str(self.layout.sections)
+        for kbid in kbids:
+            data = None if self._backlog.section(kbid) else files.read_small(f"{folder}/{kbid[:2]}/{kbid}.sec")
+            section = None if data is None else decode_plain(data)
+            if section is not None and section.kbid == kbid:
+                yield section
+                continue
+            try:
+                yield self.read_section(kbid)
+            except KbdbError as error:
+                yield error
 
     def section_ids(self) -> list[str]:
         """The kbids of all stored sections, sorted."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from engines import FINGERPRINT, REFERENCE, entry, kbid
+from engines import FINGERPRINT, PARAMS, REFERENCE, entry, kbid
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,7 +13,7 @@ from kbdb.index import bitmaps, segments
 from kbdb.index.engine import stemmer
 from kbdb.index.segments import SegmentList, Slot
 
-EMPTY = SegmentList(REFERENCE, FINGERPRINT, stemmer("english"))
+EMPTY = SegmentList(REFERENCE, FINGERPRINT, PARAMS, stemmer("english"))
 
 
 def weights(shown: SegmentList) -> list[int]:

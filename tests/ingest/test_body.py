@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbdb.ingest.body import body_of
+from kbdb.ingest.body import _after_plain_heading, body_of, leading_heading
+from kbdb.ingest.inline import plain_text
+from kbdb.ingest.markdown import without_attributes
 from kbdb.ingest.parse import parse
 
 MARKDOWN = "text/markdown"
@@ -55,3 +57,14 @@ def test_no_heading_of_a_part_is_left_in_its_body(source: str) -> None:
     for part in parse(source.encode(), "page.md").parts:
         body = body_of(part.content.decode(), part.title, MARKDOWN)
         assert (len(body) < len(part.content)) == (part.level > 0)
+
+
+@given(
+    st.integers(0, 8), st.text("aB .-_*#{}[`é\t\r\n\xa0\u2028", max_size=9), st.sampled_from(["\n", "", "\r\n", " \n"])
+)
+def test_what_is_plainly_a_heading_is_the_heading_that_the_scanner_finds(level: int, title: str, end: str) -> None:
+    content = f"{'#' * level} {title}{end}text\n===\n"
+    if after := _after_plain_heading(content, title):
+        found = leading_heading(content)
+        assert found is not None
+        assert (plain_text(without_attributes(found[0])[0]), found[1]) == (title, after)
