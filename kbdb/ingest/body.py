@@ -12,7 +12,6 @@ from kbdb.ingest.markdown import without_attributes
 from kbdb.ingest.media import MARKDOWN
 
 
-@lru_cache(maxsize=1024)
 def body_of(content: str, title: str, type: str) -> str:
     """``content`` without its heading line or lines, if it is Markdown that starts with a heading saying ``title``.
 
@@ -20,6 +19,11 @@ def body_of(content: str, title: str, type: str) -> str:
     """
     if type.startswith(MARKDOWN) and (end := _after_plain_heading(content, title)):
         return content[end:].lstrip(BLANK)
+    return _body_of(content, title, type)
+
+
+@lru_cache(maxsize=1024)
+def _body_of(content: str, title: str, type: str) -> str:
     heading = leading_heading(content) if type.startswith(MARKDOWN) else None
     if heading is None:
         return content

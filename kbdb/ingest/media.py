@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final
 
 MARKDOWN: Final = "text/markdown"
@@ -155,6 +156,7 @@ def is_known_text(name: str) -> bool:
     return is_text(media_type_of(name)) if name else False
 
 
+@lru_cache(maxsize=256)
 def is_text(media_type: str) -> bool:
     """Whether content of this type is UTF-8 text that is taken apart and indexed; the rest is stored whole."""
     essence = media_type.partition(";")[0].strip().lower()

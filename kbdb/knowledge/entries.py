@@ -111,7 +111,7 @@ class Listing:
         opening: the kbid of its first section, or ``""``.
     """
 
-    __slots__ = ("_filters", "_places", "kbids", "manifest", "opening", "tags")
+    __slots__ = ("_filters", "_places", "_stored", "kbids", "manifest", "opening", "tags")
 
     def __init__(self, manifest: Manifest) -> None:
         self.manifest = manifest
@@ -119,6 +119,7 @@ class Listing:
         for placement in manifest.sections:
             self._places.setdefault(placement.kbid, []).append(placement)
         self._filters: dict[tuple[str, str], tuple[str, ...]] = {}
+        self._stored: dict[tuple[str, str], str] = {}
         self.kbids = self._places.keys()
         self.tags = tuple(sorted(set(manifest.tags)))
         self.opening = manifest.sections[0].kbid if manifest.sections else ""
@@ -133,6 +134,23 @@ class Listing:
         return [
             StoredPlace(docid, source, mark, p.heading_path, p.level, p.line, p.line_end) for p in self.placements(kbid)
         ]
+
+    def stored(self, section_type: str, type: str, placement: Placement) -> bytes | None:
+        """What is stored of a section that stands in this place alone and does not open the document.
+
+        None where that is not simply the same for all sections but for the lines.
+        """
+        if placement.heading_path:
+            return None
+        head = self._stored.get((section_type, type))
+        if head is None:
+            docid, source, mark = self.manifest.docid, self.manifest.origin.source, mark_of(self.manifest.title)
+            place = StoredPlace(docid, source, mark, (), 0, 0, 0)
+            head = StoredSection(section_type, type, self.tags, "", (place,)).encode().decode()
+            head = self._stored[section_type, type] = head.removesuffix("0,0,0") if head.endswith("0,0,0") else ""
+        if not head:
+            return None
+        return f"{head}{placement.level},{placement.line},{placement.line_end - placement.line}".encode()
 
     def filters(self, section_type: str, type: str) -> tuple[str, ...]:
         """The filter keys of a section of these types, sorted, each once."""
@@ -153,7 +171,9 @@ def entry_of(section: Section, listings: Sequence[Listing]) -> Entry:
         section: the section.
         listings: of the manifests that list it, each once, in any order.
     """
-    ordered = listings if len(listings) == 1 else sorted(listings, key=lambda listing: listing.manifest.docid)
+    if len(listings) == 1 and (simple := _simple_entry(section, listings[0])) is not None:
+        return simple
+    ordered = sorted(listings, key=lambda listing: listing.manifest.docid)
     stored, text = _stored_of(section, ordered), text_of(section)
     above = dict.fromkeys(_titles_above(section.kbid, ordered))
     above.pop(section.title, None)
@@ -170,6 +190,28 @@ def entry_of(section: Section, listings: Sequence[Listing]) -> Entry:
         references=references_of(section, text, stored.places),
         stored=stored.encode(),
         listed=bool(stored.places),
+    )
+
+
+def _simple_entry(section: Section, listing: Listing) -> Entry | None:
+    """The same for a section that stands in one place, without headings above it, as most do in large collections."""
+    placements = listing.placements(section.kbid)
+    if len(placements) != 1 or listing.opening == section.kbid:
+        return None
+    stored = listing.stored(section.section_type, section.type, placements[0])
+    text = text_of(section)
+    if stored is None or may_link(text):
+        return None
+    title = listing.manifest.title
+    body = body_of(text, section.title, section.type)
+    above = "" if title == section.title else title
+    return Entry(
+        kbid=kbid_decode(section.kbid),
+        fields=(section.title, body, "", "\n".join(listing.tags), above),
+        filters=listing.filters(section.section_type, section.type),
+        references=(),
+        stored=stored,
+        listed=True,
     )
 
 

@@ -93,19 +93,29 @@ def decode_manifest(data: bytes, path: str | PathLike[str]) -> Manifest:
         created=fields.text("created"),
         updated=fields.text("updated"),
         head=fields.text("head"),
-        sections=tuple(_placement(table) for table in fields.tables("sections")),
+        sections=_sound_placements(fields.values["sections"])
+        or tuple(_placement(table) for table in fields.tables("sections")),
     )
     for fault in _faults(manifest):
         raise fields.fault(fault)
     return manifest
 
 
-def _placement(table: Fields) -> Placement:
-    values = tuple(table.values.values())
-    if tuple(table.values) == _SECTION_KEYS and tuple(map(type, values)) == _SECTION_TYPES:
+def _sound_placements(tables: object) -> tuple[Placement, ...]:
+    """The placements where every table has the right keys and types; none where one has not."""
+    placements = []
+    for table in tables if isinstance(tables, list) else ():
+        values = tuple(table.values()) if isinstance(table, dict) else ()
+        if tuple(map(type, values)) != _SECTION_TYPES or tuple(table) != _SECTION_KEYS:
+            return ()
         kbid, level, parent, path, line, line_end, gap = values
-        if all(isinstance(title, str) for title in path):  # type: ignore[attr-defined]
-            return Placement(kbid, level, parent, tuple(path), line, line_end, gap)  # type: ignore[arg-type]
+        if path and not all(isinstance(title, str) for title in path):
+            return ()
+        placements.append(Placement(kbid, level, parent, tuple(path), line, line_end, gap))
+    return tuple(placements)
+
+
+def _placement(table: Fields) -> Placement:
     table.check_keys(*_SECTION_KEYS)
     return Placement(
         kbid=table.text("kbid"),

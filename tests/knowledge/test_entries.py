@@ -6,8 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbdb.knowledge.entries import MARK_BYTES, StoredPlace, StoredSection, mark_of
+from kbdb.knowledge import entries
+from kbdb.knowledge.entries import MARK_BYTES, Listing, StoredPlace, StoredSection, entry_of, mark_of
 from kbdb.knowledge.sources import docid_of_source
+from kbdb.model import Manifest, Origin, Placement
+from kbdb.store.section import make_section
 
 texts = st.text(st.characters(exclude_categories=("Cs",)), max_size=6) | st.sampled_from(["", "\x1e", "\x1f", "[", ","])
 lines = st.integers(0, 10**6)
@@ -53,3 +56,48 @@ def test_an_ordinary_section_takes_few_bytes() -> None:
 def test_a_title_has_one_mark(title: str) -> None:
     assert mark_of(title) == mark_of(title)
     assert mark_of(title) != mark_of(title + " ")
+
+
+manifests = st.builds(
+    lambda tags, title, source, placements: Manifest(
+        docid="guide",
+        type="text/markdown",
+        title=title,
+        description="what it is about",
+        tags=tuple(tags),
+        subject="",
+        origin=Origin("user", source, "0" * 64),
+        created="2026-01-31T12:00:00Z",
+        updated="2026-01-31T12:00:00Z",
+        head="",
+        sections=tuple(placements),
+    ),
+    st.lists(texts, max_size=2),
+    texts,
+    sources,
+    st.lists(
+        st.builds(
+            lambda number, path, line: Placement(SECTIONS[number].kbid, 1, "", path, line, line + 2, "\n"),
+            st.integers(0, 2),
+            st.sampled_from([(), (), ("Above",)]),
+            lines,
+        ),
+        max_size=4,
+    ),
+)
+SECTIONS = [
+    make_section("default", "text/markdown", "One", b"# One\n\nplain text\n"),
+    make_section("skill", "text/markdown", "Two", b"# Two\n\nsee [one](guide.md#one)\n"),
+    make_section("default", "text/plain", "Three", b"three"),
+]
+
+
+@given(manifests)
+def test_the_simple_way_to_an_entry_gives_what_the_general_way_gives(manifest: Manifest) -> None:
+    listing = Listing(manifest)
+    for section in (section for section in SECTIONS if section.kbid in listing.kbids):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(entries, "_simple_entry", lambda *_: None)
+            expected = entry_of(section, [listing])
+        assert entry_of(section, [listing]) == expected
+        assert StoredSection.decode(expected.stored).places == tuple(listing.places(section.kbid))
