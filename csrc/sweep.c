@@ -313,6 +313,8 @@ static kb_status search_window(sweep *work) {
         uint32_t need = need_to_fill(work);
         status = score_candidates(work, need, end);
         end = need;
+        for (uint32_t i = 0; i < work->count; i++)
+            kb_postings_rewind(&work->order[i]->sought); /* the next candidates are from the whole window again */
     }
     if (status == KB_OK && is_full(work))
         status = score_candidates(work, need_of(work, work->rest), end);

@@ -99,9 +99,8 @@ kb_status kb_postings_open(const kb_terms *terms, const kb_stem *stem, kb_postin
     postings->terms = terms;
     postings->refs = list.next;
     postings->blocks = list.next + (size_t)blocks * KB_BLOCK_REF_BYTES;
-    postings->df = postings->left = stem->df;
-    postings->block = postings->count = postings->at = 0;
-    postings->next = 0;
+    postings->df = stem->df;
+    kb_postings_rewind(postings);
     postings->codes = postings->blocks;
     kb_block_ref last = kb_postings_ref(postings, blocks - 1);
     if (last.last >= terms->entries)

@@ -85,6 +85,13 @@ kb_status kb_terms_find(const kb_terms *terms, const uint8_t *bytes, size_t leng
 /* Begins a walk over a stem's postings, before the first. KB_E_CORRUPT. */
 kb_status kb_postings_open(const kb_terms *terms, const kb_stem *stem, kb_postings *postings, kb_error *error);
 
+/* Goes back before the first posting. */
+static inline void kb_postings_rewind(kb_postings *postings) {
+    postings->left = postings->df;
+    postings->block = postings->count = postings->at = postings->reach = 0;
+    postings->tokens = postings->next = 0;
+}
+
 /* The fault of a list of postings in the block that is read. */
 kb_status kb_postings_corrupt(const kb_postings *postings, const char *message, kb_error *error);
 

@@ -39,7 +39,15 @@ LIFETIME = re.compile(r"_(open|close|free|new)$")
 ONLY_IN_C = {
     # Lists are read whole by postings_read, positions_read and occurrences_read, not walked.
     *("postings_next", "postings_corrupt", "postings_block", "postings_block_end", "postings_code"),
-    *("postings_exception", "postings_find", "postings_last", "postings_move", "postings_ref", "postings_seek"),
+    *(
+        "postings_exception",
+        "postings_find",
+        "postings_last",
+        "postings_move",
+        "postings_ref",
+        "postings_rewind",
+        "postings_seek",
+    ),
     *("positions_corrupt", "positions_next", "positions_seek", "positions_skip", "positions_verify_block"),
     *("occurrences_next", "occurrences_possible", "lists_corrupt", "table_check"),
     # What kind a file is of, and where things are in it, are fields of Kind, Container and EntryRecord.
