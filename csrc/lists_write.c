@@ -46,18 +46,30 @@ kb_status kb_lists_value(kb_lists_writer *writer, uint32_t position, uint32_t fo
     return KB_OK;
 }
 
-/* The bytes that the block's gaps take in symbols of `bits` bits. */
-static uint32_t gap_bytes(const kb_lists_writer *writer, uint32_t bits) {
+/* The bytes that gaps take in symbols of `bits` bits. */
+static uint32_t gap_bytes(const uint32_t *entries, uint32_t count, uint32_t next, uint32_t bits) {
     uint32_t most = (1u << bits) - 1;
-    uint32_t next = writer->next;
-    uint32_t symbols = writer->count;
-    for (uint32_t i = 0; i < writer->count; i++) {
-        uint32_t gap = writer->entries[i] - next;
+    uint32_t symbols = count;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t gap = entries[i] - next;
         if (gap >= most)
             symbols += gap / most;
-        next = writer->entries[i] + 1;
+        next = entries[i] + 1;
     }
     return bits == 4 ? symbols / 2 + symbols % 2 : symbols * (bits / 8);
+}
+
+uint32_t kb_lists_gap_bits(const uint32_t *entries, uint32_t count, uint32_t next, uint32_t *bytes) {
+    uint32_t bits = 4;
+    *bytes = gap_bytes(entries, count, next, 4);
+    for (uint32_t wider = 8; wider <= 16; wider *= 2) {
+        uint32_t needed = gap_bytes(entries, count, next, wider);
+        if (needed < *bytes) {
+            bits = wider;
+            *bytes = needed;
+        }
+    }
+    return bits;
 }
 
 static void put_symbol(uint8_t *to, uint32_t bits, uint32_t at, uint32_t symbol) {
@@ -100,15 +112,8 @@ static void put_values(kb_lists_writer *writer) {
 }
 
 static kb_status put_block(kb_lists_writer *writer) {
-    uint32_t bits = 4;
-    uint32_t bytes = gap_bytes(writer, 4);
-    for (uint32_t wider = 8; wider <= 16; wider *= 2) {
-        uint32_t needed = gap_bytes(writer, wider);
-        if (needed < bytes) {
-            bits = wider;
-            bytes = needed;
-        }
-    }
+    uint32_t bytes = 0;
+    uint32_t bits = kb_lists_gap_bits(writer->entries, writer->count, writer->next, &bytes);
     uint8_t first = (uint8_t)bits;
     kb_bytes_put(&writer->blocks, &first, 1);
     kb_bytes_put_u16(&writer->blocks, (uint16_t)bytes);

@@ -36,6 +36,10 @@ typedef struct {
     size_t positions_start;
 } kb_lists_writer;
 
+/* The bits of a symbol in which the gaps of a block's entries take the fewest bytes, which it sets *bytes to; `next` is
+ * the entry that a gap of 0 would give first. */
+uint32_t kb_lists_gap_bits(const uint32_t *entries, uint32_t count, uint32_t next, uint32_t *bytes);
+
 void kb_lists_writer_free(kb_lists_writer *writer);
 
 /* Begins a stem. */

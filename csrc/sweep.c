@@ -7,6 +7,7 @@
 #define FIRST_WINDOW 4096u /* small, because nothing tells yet which entries matter */
 #define SAMPLE 4096u       /* entries by which the number of candidates is estimated */
 #define SEEK_COST 64.0     /* looking up one posting takes as long as sweeping so many */
+#define SCALED_MAX 1e9     /* only a stem whose every saturation is 0 has more: then no bound is above 1 */
 #define SLACK (1.0 - 1e-9) /* of the heap's worst score in units: more than rounding can take */
 
 typedef struct {
@@ -43,17 +44,25 @@ static kb_status open_clause(const sweep *work, uint32_t number, kb_sweep_clause
     return kb_postings_open(&search->view->segment->terms, stem, &clause->sought, search->error);
 }
 
-static uint32_t units_of(const sweep *work, const kb_sweep_clause *clause, double saturation) {
-    uint32_t units = (uint32_t)(work->scale * (clause->factor * saturation)) + 1;
+/* The units of a share, rounded up; at most `most`, which no share is above. */
+static uint32_t units_of(const kb_sweep_clause *clause, double saturation) {
+    uint32_t units = (uint32_t)(clause->scaled * saturation) + 1;
     return units < clause->most ? units : clause->most;
 }
 
 static void prepare_clause(const sweep *work, kb_sweep_clause *clause) {
     const kb_bm25f *bm25f = &work->search->searcher->bm25f;
-    clause->most = (uint32_t)(work->scale * (clause->factor * clause->impact)) + 1;
-    for (uint32_t code = 0; code < KB_CODE_EXCEPTION; code++)
-        for (uint32_t length = 0; length <= KB_LENGTH_CODE_MAX; length++)
-            clause->units[code][length] = (uint16_t)units_of(work, clause, bm25f->most[code][length]);
+    const double scaled = work->scale * clause->factor;
+    const double factor = scaled < SCALED_MAX ? scaled : SCALED_MAX;
+    const int32_t most = (int32_t)(factor * clause->impact) + 1;
+    clause->scaled = factor;
+    clause->most = (uint32_t)most;
+    for (uint32_t code = 0; code < KB_CODE_EXCEPTION; code++) {
+        for (uint32_t length = 0; length <= KB_LENGTH_CODE_MAX; length++) {
+            int32_t units = (int32_t)(factor * bm25f->most[code][length]) + 1;
+            clause->units[code][length] = (uint16_t)(units < most ? units : most);
+        }
+    }
     memset(clause->units[KB_CODE_EXCEPTION], 0, sizeof clause->units[KB_CODE_EXCEPTION]);
 }
 
@@ -89,25 +98,32 @@ static kb_status open_clauses(sweep *work) {
     return KB_OK;
 }
 
+/* Adds the bound of an exception, which is the block's next one. */
+static kb_status add_exception(const sweep *work, kb_sweep_clause *clause, uint32_t entry) {
+    kb_postings *postings = &clause->swept;
+    kb_status status = kb_postings_exception(postings, work->search->error);
+    if (status != KB_OK)
+        return status;
+    double most = kb_bm25f_most(&work->search->searcher->bm25f, postings->mask, postings->frequencies,
+                                work->codes + entry, work->search->view->segment->entries);
+    uint16_t *lane = &work->search->scratch->lanes[entry - work->start];
+    *lane = (uint16_t)(*lane + units_of(clause, most));
+    return KB_OK;
+}
+
 /* Adds the bounds of exceptions among postings `from` to `end - 1` of the block. */
 static kb_status add_exceptions(const sweep *work, kb_sweep_clause *clause, uint32_t from, uint32_t end) {
-    kb_postings *postings = &clause->swept;
-    for (uint32_t i = from; i < end; i++) {
-        uint32_t four = postings->codes[i / 4];
-        if (i % 4 == 0 && (four & four >> 1 & 0x55) == 0) {
-            i += 3; /* none of these four is one */
-            continue;
+    const kb_postings *postings = &clause->swept;
+    for (uint32_t at = from - from % 4; at < end; at += 32) {
+        uint64_t exceptions = kb_postings_exceptions(kb_postings_codes(postings, at, end));
+        for (; exceptions != 0; exceptions &= exceptions - 1) {
+            uint32_t number = at + (uint32_t)__builtin_ctzll(exceptions) / 2;
+            if (number < from)
+                continue; /* read before */
+            kb_status status = add_exception(work, clause, postings->entries[number]);
+            if (status != KB_OK)
+                return status;
         }
-        if (kb_postings_code(postings, i) != KB_CODE_EXCEPTION)
-            continue;
-        kb_status status = kb_postings_exception(postings, work->search->error);
-        if (status != KB_OK)
-            return status;
-        uint32_t entry = postings->entries[i];
-        double most = kb_bm25f_most(&work->search->searcher->bm25f, postings->mask, postings->frequencies,
-                                    work->codes + entry, work->search->view->segment->entries);
-        uint16_t *lane = &work->search->scratch->lanes[entry - work->start];
-        *lane = (uint16_t)(*lane + units_of(work, clause, most));
     }
     return end == postings->count ? kb_postings_block_end(postings, work->search->error) : KB_OK;
 }
@@ -201,7 +217,10 @@ static void choose_swept(sweep *work) {
             work->find(scratch->lanes, lanes, (uint16_t)need, scratch->found);
         for (uint32_t i = 0; i < lanes / 64 && need <= UINT16_MAX; i++)
             candidates += kb_popcount(scratch->found[i]);
-        double cost = postings + SEEK_COST * work->count * candidates;
+        double seeks = SEEK_COST * work->count * candidates;
+        if (swept < work->swept && seeks > least)
+            break; /* fewer swept stems leave no fewer candidates */
+        double cost = postings + seeks;
         if (swept == work->swept || cost < least) {
             least = cost;
             best = swept;

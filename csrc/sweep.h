@@ -18,6 +18,7 @@ struct kb_sweep_clause {
     uint32_t most;                                                 /* units: the largest bound of a posting */
     uint32_t reach;                                                /* the next posting to sweep in the block read */
     double factor;                                                 /* weight * idf */
+    double scaled;                                                 /* the same in units */
     double impact;                                                 /* the largest saturation */
     uint16_t units[KB_CODE_EXCEPTION + 1][KB_LENGTH_CODE_MAX + 1]; /* by code and length code; 0 for exceptions */
     kb_postings swept;

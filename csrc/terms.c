@@ -29,6 +29,9 @@ kb_status kb_terms_open(const kb_container *terms_file, const kb_container *posi
     if (status != KB_OK)
         return status;
     terms->entries = terms_file->entries;
+    terms->read_gaps = kb_gaps_read_avx2();
+    if (terms->read_gaps == NULL)
+        terms->read_gaps = kb_gaps_read_portable;
     if (words != terms->words.count)
         return kb_corrupt(KB_FILE_TERMS, terms->word_records.offset, "words and their records differ in number", error);
     if (stems != terms->stems.count)
@@ -115,57 +118,6 @@ kb_status kb_postings_corrupt(const kb_postings *postings, const char *message, 
     return kb_corrupt(lists->file, lists->offset + (uint64_t)(postings->codes - lists->bytes), message, error);
 }
 
-/* A symbol that is not an escape ends a gap: the entry it leads to counts, and the next gap begins behind it. Taking
- * both as 0 or 1 needs no branch, which escapes would make hard to foresee. */
-#define TAKE(symbol, most)                  \
-    do {                                    \
-        next += (symbol);                   \
-        postings->entries[at] = next;       \
-        next += (uint32_t)(symbol) != most; \
-        at += (uint32_t)(symbol) != most;   \
-    } while (0)
-
-/* Read the entries of a block from gaps in symbols of 4, 8 or 16 bits; false when they are not as many as they should
- * be. `next` wraps only in damaged blocks, which then do not end at their last entry. */
-static bool read_nibbles(kb_postings *postings, const uint8_t *gaps, uint32_t bytes, uint32_t next) {
-    uint32_t at = 0;
-    uint32_t i = 0;
-    for (; i < bytes && at < postings->count; i++) {
-        uint32_t low = gaps[i] & 15;
-        uint32_t high = gaps[i] >> 4;
-        TAKE(low, 15);
-        TAKE(high, 15);
-    }
-    /* A half byte left over was read as a gap of 0. */
-    bool spare = at == postings->count + 1 && gaps[bytes - 1] >> 4 == 0;
-    return i == bytes && (at == postings->count || spare);
-}
-
-static bool read_bytes(kb_postings *postings, const uint8_t *gaps, uint32_t bytes, uint32_t next) {
-    uint32_t at = 0;
-    uint32_t i = 0;
-    if (bytes == postings->count) { /* no escapes, or too few postings */
-        bool escaped = false;
-        for (; i < bytes; i++) {
-            next += gaps[i];
-            escaped |= gaps[i] == 255;
-            postings->entries[i] = next++;
-        }
-        return !escaped;
-    }
-    for (; i < bytes && at < postings->count; i++)
-        TAKE(gaps[i], 255);
-    return i == bytes && at == postings->count;
-}
-
-static bool read_pairs(kb_postings *postings, const uint8_t *gaps, uint32_t bytes, uint32_t next) {
-    uint32_t at = 0;
-    uint32_t i = 0;
-    for (; i + 1 < bytes && at < postings->count; i += 2)
-        TAKE(kb_load_u16(gaps + i), 65535);
-    return i == bytes && at == postings->count;
-}
-
 kb_status kb_postings_block(kb_postings *postings, uint32_t block, kb_error *error) {
     uint32_t blocks = kb_postings_blocks(postings->df);
     kb_block_ref ref = kb_postings_ref(postings, block);
@@ -192,10 +144,7 @@ kb_status kb_postings_block(kb_postings *postings, uint32_t block, kb_error *err
     if ((bits != 4 && bits != 8 && bits != 16) || bytes > (uint64_t)(end - gaps))
         return kb_postings_corrupt(postings, "a block's gaps are longer than the block", error);
     uint32_t next = block > 0 ? before.last + 1 : 0;
-    bool fits = bits == 4   ? read_nibbles(postings, gaps, bytes, next)
-                : bits == 8 ? read_bytes(postings, gaps, bytes, next)
-                            : read_pairs(postings, gaps, bytes, next);
-    if (!fits)
+    if (!postings->terms->read_gaps(gaps, bytes, bits, postings->count, next, postings->entries))
         return kb_postings_corrupt(postings, "a block's gaps are more or fewer than its postings", error);
     if (postings->entries[postings->count - 1] != ref.last || (block > 0 && before.last >= ref.last))
         return kb_postings_corrupt(postings, "a block does not end at its last entry", error);
@@ -228,23 +177,15 @@ kb_status kb_postings_exception(kb_postings *postings, kb_error *error) {
     return KB_OK;
 }
 
-/* Codes `from` to at most `from + 31` of the block, in the low bits; only those below `end` count. */
-static uint64_t load_codes(const kb_postings *postings, uint32_t from, uint32_t end) {
-    uint64_t codes = 0;
-    for (uint32_t i = 0; i < 8 && from + i * 4 < end; i++)
-        codes |= (uint64_t)postings->codes[from / 4 + i] << i * 8;
-    return end - from >= 32 ? codes : codes & (((uint64_t)1 << (end - from) * 2) - 1);
-}
-
 /* Adds the tokens of postings `from` to `end - 1`, whose exceptions must be the next ones. */
 static kb_status pass(kb_postings *postings, uint32_t from, uint32_t end, kb_error *error) {
     const uint64_t every = 0x5555555555555555u;
     for (uint32_t at = from - from % 4; at < end; at += 32) {
-        uint64_t codes = load_codes(postings, at, end);
+        uint64_t codes = kb_postings_codes(postings, at, end);
         uint32_t first = at < from ? from - at : 0; /* these were passed before */
         codes = codes >> first * 2 << first * 2;
         uint32_t count = (end - at < 32 ? end - at : 32) - first;
-        uint32_t exceptions = kb_popcount(codes & codes >> 1 & every);
+        uint32_t exceptions = kb_popcount(kb_postings_exceptions(codes));
         /* A code c stands for c + 1 tokens; an exception's, 4, do not count. */
         postings->tokens += count + kb_popcount(codes & every) + 2 * kb_popcount(codes >> 1 & every) - 4 * exceptions;
         for (; exceptions > 0; exceptions--) {
@@ -312,14 +253,19 @@ static uint32_t find_block(const kb_postings *postings, uint32_t block, uint32_t
     return low;
 }
 
-/* The first of `count` ascending entries that is not below `entry`, which the last is not. */
+#define NEAR 8u /* entries looked at side by side before any halving: most steps are short */
+
+/* The first of `count` ascending entries that is not below `entry`, which the last is not. Without branches on what
+ * cannot be foreseen: how many are below among the nearest, else which half it is. */
 static uint32_t find_entry(const uint32_t *entries, uint32_t count, uint32_t entry) {
     const uint32_t *low = entries;
-    for (uint32_t i = 0; i < 4 && i < count; i++, low++)
-        if (*low >= entry)
-            return i;
-    /* A halving without branches: which half it is cannot be foreseen. */
-    for (size_t left = count - 4; left > 1;) {
+    if (count >= NEAR && entries[NEAR - 1] >= entry) {
+        uint32_t below = 0;
+        for (uint32_t i = 0; i < NEAR; i++)
+            below += entries[i] < entry;
+        return below;
+    }
+    for (size_t left = count; left > 1;) {
         size_t half = left / 2;
         low += low[half - 1] < entry ? half : 0;
         left -= half;

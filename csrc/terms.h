@@ -3,11 +3,11 @@
 #ifndef KB_TERMS_H
 #define KB_TERMS_H
 
+#include "gaps.h"
 #include "strings.h"
 
 #define KB_FIELDS 5u /* title, body, description, tags, heading path */
 #define KB_BODY 1u
-#define KB_BLOCK 128u          /* postings in a block */
 #define KB_BLOCK_REF_BYTES 13u /* a block_ref */
 #define KB_IMPACT_MAX 255u
 #define KB_CODE_EXCEPTION 3u /* codes below it: the body only, so often and once more */
@@ -19,7 +19,8 @@ typedef struct {
     kb_table stem_records;
     kb_lists postings;
     kb_lists positions;
-    uint32_t entries; /* of the segment */
+    uint32_t entries;       /* of the segment */
+    kb_gaps_read read_gaps; /* the fastest way here; a caller may choose the other */
 } kb_terms;
 
 typedef struct {
@@ -57,8 +58,8 @@ typedef struct {
     uint32_t entry;
     uint32_t mask; /* bit f set: field f holds the stem */
     uint32_t frequencies[KB_FIELDS];
-    uint64_t total;                 /* of the frequencies */
-    uint32_t entries[KB_BLOCK + 2]; /* of the block; two more are written to while gaps are read */
+    uint64_t total;                              /* of the frequencies */
+    uint32_t entries[KB_BLOCK + KB_BLOCK_SPARE]; /* of the block */
 } kb_postings;
 
 /* What a block_ref tells. */
@@ -127,6 +128,20 @@ kb_status kb_postings_move(kb_postings *postings, uint32_t at, kb_error *error);
 static inline uint32_t kb_postings_code(const kb_postings *postings, uint32_t at) {
     return postings->codes[at / 4] >> at % 4 * 2 & 3;
 }
+
+/* The codes of postings `from`, a multiple of 4, to at most `from + 31`, in pairs of bits from the lowest on; those
+ * from `end` on are 0. */
+static inline uint64_t kb_postings_codes(const kb_postings *postings, uint32_t from, uint32_t end) {
+    uint64_t codes = 0;
+    if (end - from >= 32)
+        return kb_load_u64(postings->codes + from / 4);
+    for (uint32_t i = 0; from + i * 4 < end; i++)
+        codes |= (uint64_t)postings->codes[from / 4 + i] << i * 8;
+    return codes & (((uint64_t)1 << (end - from) * 2) - 1);
+}
+
+/* Of such codes, a bit at the lower one of each pair that is an exception. */
+static inline uint64_t kb_postings_exceptions(uint64_t codes) { return codes & codes >> 1 & 0x5555555555555555u; }
 
 /* Reads the next posting; there must be one left. */
 static inline kb_status kb_postings_next(kb_postings *postings, kb_error *error) {

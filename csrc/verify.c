@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lists_write.h"
 #include "places.h"
 
 #define WORD_BYTES 8u
@@ -59,6 +60,19 @@ static kb_status verify_field(census *seen, kb_positions *positions, const kb_po
     return status;
 }
 
+/* Checks, at the last posting of a block, that it is written in the one right way. */
+static kb_status verify_block(const kb_postings *postings, kb_positions *positions, kb_error *error) {
+    uint32_t next = postings->block > 0 ? kb_postings_last(postings, postings->block - 1) + 1 : 0;
+    uint32_t bytes = 0;
+    uint32_t bits = kb_lists_gap_bits(postings->entries, postings->count, next, &bytes);
+    if (postings->codes[-3] != bits || kb_load_u16(postings->codes - 2) != bytes)
+        return kb_postings_corrupt(postings, "a block's gaps take more bytes than needed", error);
+    uint32_t spare = postings->count % 4;
+    if (spare != 0 && postings->codes[postings->count / 4] >> spare * 2 != 0)
+        return kb_postings_corrupt(postings, "the bits after a block's codes are not 0", error);
+    return kb_positions_verify_block(positions, postings, error);
+}
+
 static kb_status verify_stem(census *seen, const kb_stem *stem, kb_error *error) {
     kb_postings postings;
     kb_positions positions;
@@ -74,7 +88,7 @@ static kb_status verify_stem(census *seen, const kb_stem *stem, kb_error *error)
         if (status == KB_OK && postings.mask & 3)
             seen->distinct[postings.entry]++;
         if (status == KB_OK && postings.at + 1 == postings.count)
-            status = kb_positions_verify_block(&positions, &postings, error);
+            status = verify_block(&postings, &positions, error);
     }
     if (status == KB_OK && memchr(seen->forms, 0, stem->forms) != NULL)
         status = kb_positions_corrupt(&positions, "a word occurs nowhere", error);

@@ -71,6 +71,12 @@ cdef extern from "intern.h" nogil:
         uint32_t count
     const uint8_t *kb_intern_bytes(const kb_intern *intern, uint32_t number, size_t *length)
 
+cdef extern from "gaps.h" nogil:
+    ctypedef cbool (*kb_gaps_read)(const uint8_t *gaps, uint32_t size, uint32_t bits, uint32_t count, uint32_t next,
+                                   uint32_t *entries) noexcept
+    cbool kb_gaps_read_portable(const uint8_t *gaps, uint32_t size, uint32_t bits, uint32_t count, uint32_t next,
+                                uint32_t *entries)
+
 cdef extern from "segment.h" nogil:
     ctypedef struct kb_strings:
         uint32_t count
@@ -79,6 +85,7 @@ cdef extern from "segment.h" nogil:
     ctypedef struct kb_terms:
         kb_strings words
         kb_strings stems
+        kb_gaps_read read_gaps
     ctypedef struct kb_table:
         const uint8_t *bytes
         uint64_t length

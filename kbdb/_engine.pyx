@@ -63,6 +63,11 @@ cdef object _failure(kb_status status, const kb_error *error, str name):
     return MemoryError()
 
 
+cdef bint _is_portable() except -1:
+    """Whether the ways that any processor can go are to be taken."""
+    return os.environ.get("KBDB_SIMD") == "portable"
+
+
 cdef int _take_params(params, kb_params *values) except -1:
     cdef uint32_t field
     check_params(params)

@@ -89,7 +89,7 @@ cdef class Searcher:
         check_bitmaps(self._live, [segment.sections for segment in self._segments], "live")
         _take_params(params, &values)
         self._find = kb_lanes_find_avx2()
-        if self._find == NULL or os.environ.get("KBDB_SIMD") == "portable":
+        if self._find == NULL or _is_portable():
             self._find = kb_lanes_find_portable
         self._count = <uint32_t>len(self._segments)
         self._views = <kb_view *>calloc(<size_t>self._count + 1, sizeof(kb_view))

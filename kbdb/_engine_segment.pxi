@@ -42,6 +42,8 @@ cdef class Segment:
             status = kb_segment_open(sources, expected, &self._segment, &error)
         if status != KB_OK:
             raise _failure(status, &error, name)
+        if _is_portable():
+            self._segment.terms.read_gaps = kb_gaps_read_portable
 
     def __dealloc__(self):
         kb_segment_close(&self._segment)

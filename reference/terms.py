@@ -274,6 +274,8 @@ def _decode(block: Span, count: int, before: int) -> list[Posting]:
     bits, gap_bytes = BLOCK_HEADER.unpack(block.data[:codes_start])
     gaps_start = codes_start + bits_size(count, 2)
     exceptions_start = gaps_start + gap_bytes
+    if exceptions_start > len(block.data):
+        raise corrupt(block.path, block.offset, "a block's gaps are longer than the block")
     gaps = _decode_gaps(block.part(gaps_start, exceptions_start), count, bits)
     codes = bits_unpack(block.part(codes_start, gaps_start), 2, count)
     frequencies = _decode_frequencies(block.part(exceptions_start, len(block.data)), codes)

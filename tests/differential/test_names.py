@@ -21,6 +21,7 @@ WITHOUT_TWIN = {
     "cursor": "Python has struct; varint.py reads whole lists",
     "error": "Python has exceptions (kbdb/errors.py)",
     "exhaustive": "the reference has one way to search",
+    "gaps": "terms.py reads them",
     "intern": "Python has dict",
     "lanes": "the reference adds up in doubles",
     "lists_write": "postings_encode and positions_encode write whole lists",
@@ -38,7 +39,7 @@ LIFETIME = re.compile(r"_(open|close|free|new)$")
 
 ONLY_IN_C = {
     # Lists are read whole by postings_read, positions_read and occurrences_read, not walked.
-    *("postings_next", "postings_corrupt", "postings_block", "postings_block_end", "postings_code"),
+    *("postings_next", "postings_corrupt", "postings_block", "postings_block_end", "postings_code", "postings_codes", "postings_exceptions"),
     *(
         "postings_exception",
         "postings_find",
