@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from kbdb.errors import InvalidArgumentError
-from kbdb.plan import FIELDS, MAX_CLAUSES, Clause, Entry, Params, Plan
+from kbdb.plan import FIELDS, MAX_CLAUSES, Entry, Params, Plan
 
 MAX_WEIGHT = 1e6
 """Weights up to this cannot overflow a score."""
@@ -140,24 +140,20 @@ def check_plan(plan: Plan) -> None:
     """A plan has at most ``MAX_CLAUSES`` clauses, each of a known kind and field with alternatives that can occur."""
     if len(plan.clauses) > MAX_CLAUSES:
         raise InvalidArgumentError(f"a plan has at most {MAX_CLAUSES} clauses, not {len(plan.clauses)}")
-    for number, clause in enumerate(plan.clauses):
-        _check_clause(clause, number)
-
-
-def _check_clause(clause: Clause, number: int) -> None:
-    if clause.kind not in ("should", "must", "must_not"):
-        raise InvalidArgumentError(f"clause {number}: kind {clause.kind!r} is not should, must or must_not")
-    if clause.field is not None and not 0 <= clause.field < len(FIELDS):
-        raise InvalidArgumentError(f"clause {number}: field {clause.field} is not from 0 to {len(FIELDS) - 1}")
-    if not clause.alternatives:
-        raise InvalidArgumentError(f"clause {number} has no alternatives")
-    for alternative in clause.alternatives:
-        weight = alternative.weight
-        if not 0.0 <= weight <= MAX_WEIGHT:
-            raise InvalidArgumentError(f"clause {number}: a weight must be from 0 to {MAX_WEIGHT:g}, not {weight}")
-        if not alternative.stems:
-            raise InvalidArgumentError(f"clause {number} has an alternative without stems")
-        for stem in alternative.stems:
-            if not stem:
-                raise InvalidArgumentError(f"clause {number} has an empty stem")
-            utf8(stem, f"a stem of clause {number}")
+    for number, (_, alternatives, kind, field) in enumerate(plan.clauses):
+        if kind not in ("should", "must", "must_not"):
+            raise InvalidArgumentError(f"clause {number}: kind {kind!r} is not should, must or must_not")
+        if field is not None and not 0 <= field < len(FIELDS):
+            raise InvalidArgumentError(f"clause {number}: field {field} is not from 0 to {len(FIELDS) - 1}")
+        if not alternatives:
+            raise InvalidArgumentError(f"clause {number} has no alternatives")
+        for stems, weight in alternatives:
+            if not 0.0 <= weight <= MAX_WEIGHT:
+                raise InvalidArgumentError(f"clause {number}: a weight must be from 0 to {MAX_WEIGHT:g}, not {weight}")
+            if not stems:
+                raise InvalidArgumentError(f"clause {number} has an alternative without stems")
+            for stem in stems:
+                if not stem:
+                    raise InvalidArgumentError(f"clause {number} has an empty stem")
+                if not stem.isascii():
+                    utf8(stem, f"a stem of clause {number}")

@@ -1,12 +1,13 @@
 """What the layers above say to an engine: entries to index, and resolved plans to search with.
 
-Both engines (``kbdb._engine`` and ``kbdb.reference``) take these and nothing else; they hold no policy.
+Both engines (``kbdb._engine`` and ``kbdb.reference``) take these and nothing else; they hold no policy. What each query
+makes is a named tuple: one takes half the time of a frozen dataclass, and a query makes dozens.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 FIELDS = ("title", "body", "description", "tags", "heading")
 """The indexed text fields, in the order in which BM25F adds them."""
@@ -56,16 +57,14 @@ class Params:
     weights: tuple[float, float, float, float, float]
 
 
-@dataclass(frozen=True, slots=True)
-class Alternative:
+class Alternative(NamedTuple):
     """One way to satisfy a clause: a stem, or several that must stand at consecutive positions of one field."""
 
     stems: tuple[str, ...]
     weight: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class Clause:
+class Clause(NamedTuple):
     """Alternatives of which the best counts.
 
     Attributes:
@@ -81,15 +80,13 @@ class Clause:
     field: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(NamedTuple):
     """A resolved query. Without a must or should clause, every allowed section matches with score 0."""
 
     clauses: tuple[Clause, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class EngineHit:
+class EngineHit(NamedTuple):
     """A section found: its segment's place in the searcher's list, its entry there, its score.
 
     ``matched`` has bit i set when clause i matched.
@@ -101,8 +98,7 @@ class EngineHit:
     matched: int
 
 
-@dataclass(frozen=True, slots=True)
-class EngineResult:
+class EngineResult(NamedTuple):
     """Hits by falling score, then kbid; ``total`` counts up to ``TOTAL_LIMIT`` and then stays there."""
 
     hits: tuple[EngineHit, ...]
@@ -114,8 +110,7 @@ TOTAL_LIMIT = 1000
 """Totals are exact up to this number; past it they are this number, a lower bound."""
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
+class Share(NamedTuple):
     """What one clause gave to one section's score. The values of all shares, added in order with +, are the score.
 
     Attributes:

@@ -19,9 +19,11 @@ from kbdb.index.segments import SegmentList
 from kbdb.index.snapshot import Snapshot
 from kbdb.languages import stop_words
 from kbdb.plan import Clause, Entry, Params, Plan
+from kbdb.query.lexicon import Analysis, Lexicon
 from kbdb.query.parser import parse_query
-from kbdb.query.resolve import Resolved, resolve
-from kbdb.query.synonyms import BUILT_IN, NO_SYNONYMS, Synonyms, make_synonyms
+from kbdb.query.resolve import resolve
+from kbdb.query.resolved import Resolved
+from kbdb.query.synonyms import BUILT_IN, NO_SYNONYMS, make_synonyms
 
 DEFAULTS = parse(b"")
 """kbdb's settings where worker.toml says nothing."""
@@ -56,8 +58,9 @@ class Experiment:
         language = DEFAULTS.analysis.language
         self._habits = habits
         self._stem = stemmer(language)
-        self._stop_words: Collection[str] = stop_words(language) if habits.stop_words else frozenset()
-        self._synonyms: Synonyms = make_synonyms((BUILT_IN,), self._stem) if habits.synonyms else NO_SYNONYMS
+        dropped: Collection[str] = stop_words(language) if habits.stop_words else frozenset()
+        synonyms = make_synonyms((BUILT_IN,), self._stem) if habits.synonyms else NO_SYNONYMS
+        self._analysis = Analysis(engine().tokenise, self._stem, dropped, synonyms)
         self._indexes = [self._index(group) for group in groups]
 
     def scores(self, params: Params = PARAMS) -> list[Scores]:
@@ -74,9 +77,7 @@ class Experiment:
 
     def _resolve(self, query: str, searcher: Searcher) -> Resolved:
         vocabulary = searcher if self._habits.near else _NoNearWords(searcher)
-        resolved = resolve(
-            parse_query(query), vocabulary, engine().tokenise, self._stem, self._stop_words, self._synonyms
-        )
+        resolved = resolve(parse_query(query), Lexicon(vocabulary, self._analysis))
         return _with_whole_weight(resolved, self._habits.whole_weight)
 
 
@@ -127,11 +128,11 @@ def _with_whole_weight(resolved: Resolved, weight: float) -> Resolved:
     clauses = tuple(
         _weighing(clause, weight) if number in wholes else clause for number, clause in enumerate(resolved.plan.clauses)
     )
-    return replace(resolved, plan=Plan(clauses))
+    return resolved._replace(plan=Plan(clauses))
 
 
 def _weighing(clause: Clause, weight: float) -> Clause:
-    return replace(clause, alternatives=tuple(replace(one, weight=one.weight * weight) for one in clause.alternatives))
+    return clause._replace(alternatives=tuple(one._replace(weight=one.weight * weight) for one in clause.alternatives))
 
 
 def _entry(document: Document) -> Entry:

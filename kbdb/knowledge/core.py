@@ -17,11 +17,12 @@ from kbdb.errors import CorruptError, DatabaseClosedError, KbdbError, SectionNot
 from kbdb.index.api import Stem
 from kbdb.index.engine import engine, stemmer
 from kbdb.index.fingerprint import describe
-from kbdb.index.snapshot import Snapshot
 from kbdb.knowledge.indexer import DocumentListings, Indexer
 from kbdb.knowledge.liveness import Liveness
+from kbdb.knowledge.view import View
 from kbdb.languages import stop_words
 from kbdb.model import Event, Section
+from kbdb.query.lexicon import Analysis
 from kbdb.query.synonyms import load_synonyms
 from kbdb.store.beliefs import Beliefs, replay
 from kbdb.store.events import new_event_id
@@ -41,7 +42,7 @@ class Core:
         store: the truth files and their journal.
         config: worker.toml as read when the database was opened.
         indexer: the index.
-        stop_words, synonyms: what queries are resolved with.
+        analysis: what queries are resolved with, whatever the snapshot.
     """
 
     def __init__(self, store: Store) -> None:
@@ -53,12 +54,12 @@ class Core:
         self.stem: Stem = stemmer(language)
         built_with = describe(self.engine, language, self.params)
         self.indexer = Indexer(store, self.engine, built_with, self.params, self.stem, lambda: len(self.events))
-        self.stop_words = stop_words(language)
-        self.synonyms = load_synonyms(store.layout.synonyms, self.stem)
+        synonyms = load_synonyms(store.layout.synonyms, self.stem)
+        self.analysis = Analysis(self.engine.tokenise, self.stem, stop_words(language), synonyms)
         self._events: dict[str, Event] | None = None
         self._beliefs: Beliefs | None = None
         self._liveness: Liveness | None = None
-        self._snapshot: Snapshot | None = None
+        self._snapshot: View | None = None
         self._snapshot_until = ""
         self._last_event = ""
         self._closed = False
@@ -258,18 +259,18 @@ class Core:
         self.checkpoint()
         return sections
 
-    def snapshot(self) -> Snapshot:
+    def snapshot(self) -> View:
         """The index at the current generation and this instant."""
-        now = utc_now()
         shown = self._snapshot
-        if shown is None or (self._snapshot_until and now >= self._snapshot_until):
+        if shown is None or (self._snapshot_until and utc_now() >= self._snapshot_until):
+            now = utc_now()
             segments = self.indexer.segments
             if self._liveness is None:
                 self._liveness = Liveness(self.beliefs, now)
             else:
                 self._liveness.advance(now)
             live = self._liveness.live(segments.slots)
-            shown = self._snapshot = Snapshot(self.generation, segments, live, self.params)
+            shown = self._snapshot = View(self.generation, segments, live, self.params, self.analysis)
             self._snapshot_until = self.beliefs.next_expiry(now)
         return shown
 

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from time import perf_counter
 
 from kbdb.checks import utf8
 from kbdb.errors import EmbeddingProviderNotConfiguredError, InvalidArgumentError, KbdbError
 from kbdb.index import bitmaps
-from kbdb.index.snapshot import Snapshot
 from kbdb.index.text_key import words_of
 from kbdb.ingest.body import body_of
 from kbdb.knowledge.core import Core
 from kbdb.knowledge.entries import StoredPlace, StoredSection, source_key, tag_key, text_of
 from kbdb.knowledge.sources import source_of
+from kbdb.knowledge.view import View
 from kbdb.model import PagedSearchResult, SearchHit, Unreadable
 from kbdb.plan import Alternative, Clause, EngineHit, EngineResult, Plan, Share
 from kbdb.query.explain import explain_shares
 from kbdb.query.highlight import Matcher
 from kbdb.query.parser import parse_query
-from kbdb.query.resolve import Resolved, resolve
+from kbdb.query.resolve import resolve
+from kbdb.query.resolved import NO_FILTERS, Resolved
 from kbdb.query.snippet import make_snippet
 from kbdb.query.verdict import match_of, matched_terms, verdict_of
 from kbdb.store.ids import is_docid, kbid_encode
@@ -59,7 +60,7 @@ def search(core: Core, query: str, options: SearchOptions) -> PagedSearchResult:
     started = perf_counter()
     _check(options)
     snapshot = core.snapshot()
-    resolved = resolve_query(core, snapshot, query)
+    resolved = resolve(parse_query(query), snapshot.lexicon)
     groups = _groups(core, resolved, options)
     allowed = snapshot.allowed(groups, _excluded(core, resolved))
     engine_started = perf_counter()
@@ -93,19 +94,12 @@ def search(core: Core, query: str, options: SearchOptions) -> PagedSearchResult:
 def rank(core: Core, query: str, limit: int) -> list[tuple[str, float]]:
     """The bare engine call: kbids and scores of the best hits, without snippets or files."""
     snapshot = core.snapshot()
-    resolved = resolve_query(core, snapshot, query)
-    allowed = snapshot.allowed(_asked(core, resolved), _excluded(core, resolved))
-    if resolved.plan.clauses and allowed is None:
+    resolved = resolve(parse_query(query), snapshot.lexicon)
+    if resolved.plan.clauses and resolved.filters == NO_FILTERS:
         return snapshot.searcher.rank(resolved.plan, limit)
+    allowed = snapshot.allowed(_asked(core, resolved), _excluded(core, resolved))
     hits = _run(snapshot, resolved, limit, allowed).hits
     return [(kbid_encode(snapshot.slots[hit.segment].segment.kbid(hit.entry)), hit.score) for hit in hits]
-
-
-def resolve_query(core: Core, snapshot: Snapshot, query: str) -> Resolved:
-    """The query as a plan over what the snapshot knows."""
-    return resolve(
-        parse_query(query), snapshot.searcher, core.engine.tokenise, core.stem, core.stop_words, core.synonyms
-    )
 
 
 def _check(options: SearchOptions) -> None:
@@ -127,7 +121,7 @@ def _left_out(core: Core, kbid: str) -> Unreadable:
     return Unreadable(kbid, path, "not searched: the file is damaged; kbdb check tells more")
 
 
-def _run(snapshot: Snapshot, resolved: Resolved, limit: int, allowed: list[bytes] | None) -> EngineResult:
+def _run(snapshot: View, resolved: Resolved, limit: int, allowed: list[bytes] | None) -> EngineResult:
     if resolved.asks_nothing:
         return EngineResult((), 0, True)
     return snapshot.searcher.search(resolved.plan, limit, allowed)
@@ -147,7 +141,7 @@ def _groups(core: Core, resolved: Resolved, options: SearchOptions) -> list[Sequ
     return groups
 
 
-def _unheld(snapshot: Snapshot, groups: Sequence[Sequence[str]]) -> Iterator[str]:
+def _unheld(snapshot: View, groups: Sequence[Sequence[str]]) -> Iterator[str]:
     """Names the filters that no live section passes: a misspelt one must not look like an answer."""
     for group in groups:
         holders = snapshot.allowed([group]) or []
@@ -182,7 +176,7 @@ def _widened(core: Core, group: Sequence[str]) -> tuple[str, ...]:
     return (*group, *(source_key(source_of(home, home / path)) for path in paths))
 
 
-def _hidden(core: Core, snapshot: Snapshot, resolved: Resolved, allowed: list[bytes] | None) -> int:
+def _hidden(core: Core, snapshot: View, resolved: Resolved, allowed: list[bytes] | None) -> int:
     """How many sections match that are stored but not live, up to ``TOTAL_LIMIT``.
 
     A word that no live section has may stand in a hidden one: it is looked for itself, beside what stands in for it.
@@ -197,12 +191,12 @@ def _hidden(core: Core, snapshot: Snapshot, resolved: Resolved, allowed: list[by
 
 def _with_itself(core: Core, clause: Clause) -> Clause:
     stems = tuple(core.stem(words_of(core.engine, clause.label)))
-    return replace(clause, alternatives=(Alternative(stems), *clause.alternatives)) if stems else clause
+    return clause._replace(alternatives=(Alternative(stems), *clause.alternatives)) if stems else clause
 
 
 def _hits(
     core: Core,
-    snapshot: Snapshot,
+    snapshot: View,
     resolved: Resolved,
     page: Sequence[EngineHit],
     options: SearchOptions,

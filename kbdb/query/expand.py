@@ -7,13 +7,13 @@ CJK character. ``resolve`` turns what is found into the alternatives of one clau
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Container, Iterable
-from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 from kbdb.plan import Alternative
-from kbdb.query.synonyms import Synonyms
-from kbdb.query.words import Tokenise, Word, is_unspaced, words_of
+from kbdb.query.lexicon import Lexicon
+from kbdb.query.resolved import Origin
+from kbdb.query.words import is_unspaced
 
 SYNONYM_WEIGHT = 0.6
 """A synonym counts this much of a direct match: another word for it, seldom exactly the same thing."""
@@ -32,60 +32,6 @@ CHARACTER_LIMIT = 4096
 """A single CJK character stands for so many pairs at most: for all of them in stores of real texts."""
 
 _NEAR_CANDIDATES = 16
-
-Origin = Literal["direct", "synonym", "near"]
-
-
-class Vocabulary(Protocol):
-    """What the query layer asks of a ``kbdb.index.api.Searcher``."""
-
-    sections: int
-
-    def df(self, stem: str) -> int: ...
-    def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]: ...
-    def words_containing(self, part: str, limit: int) -> list[tuple[str, int]]: ...
-    def words_near(self, word: str, distance: int, limit: int) -> list[tuple[str, int, int]]: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Lexicon:
-    """All that resolving a word needs to know: the store's words, the analysis, and the lists; for one query.
-
-    Stems and frequencies are asked for many times over while a query is resolved, so answers are kept.
-    """
-
-    searcher: Vocabulary
-    tokenise: Tokenise
-    stem: Callable[[list[str]], list[str]]
-    stop_words: Container[str]
-    synonyms: Synonyms
-    _stems: dict[str, str] = field(default_factory=dict)
-    _frequencies: dict[str, int] = field(default_factory=dict)
-
-    def stem_of(self, word: str) -> str:
-        """The stem of one surface word."""
-        if word not in self._stems:
-            self._stems[word] = self.stem([word])[0]
-        return self._stems[word]
-
-    def learn_stems(self, words: Iterable[str]) -> None:
-        """Looks up the stems of many words at once."""
-        listed = sorted(set(words))
-        self._stems.update(zip(listed, self.stem(listed), strict=True))
-
-    def df(self, stem: str) -> int:
-        """How many live sections hold a stem."""
-        if stem not in self._frequencies:
-            self._frequencies[stem] = self.searcher.df(stem)
-        return self._frequencies[stem]
-
-    def phrase(self, words: Iterable[Word]) -> tuple[str, ...]:
-        """The stems of the words' parts, which stand at consecutive positions."""
-        return tuple(self.stem_of(part) for word in words for part in word.parts)
-
-    def knows(self, stems: Iterable[str]) -> bool:
-        """Whether each stem is in some live section."""
-        return all(self.df(stem) for stem in stems)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +59,8 @@ def find_synonyms(text: str, lexicon: Lexicon) -> Expansion | None:
         lexicon: the store's words and the lists.
     """
     found: dict[tuple[str, ...], str] = {}
-    for synonym in lexicon.synonyms.of(lexicon.stem_of(text)):
-        stems = lexicon.phrase(words_of(synonym, lexicon.tokenise))
+    for synonym in lexicon.analysis.synonyms.of(lexicon.analysis.stem_of(text)):
+        stems = lexicon.phrase(lexicon.analysis.words(synonym))
         if stems and lexicon.knows(stems):
             found.setdefault(stems, synonym)
     kept = list(found.items())[:SYNONYM_LIMIT]
@@ -135,7 +81,7 @@ def find_near(text: str, lexicon: Lexicon) -> Expansion | None:
     candidates = [
         (candidate, distance)
         for candidate, distance, _ in lexicon.searcher.words_near(text, reach, _NEAR_CANDIDATES)
-        if _is_word(candidate) and candidate not in lexicon.stop_words
+        if _is_word(candidate) and candidate not in lexicon.analysis.stop_words
     ]
     if not candidates:
         return None
@@ -173,6 +119,6 @@ def _by_stem(words: Iterable[str], lexicon: Lexicon) -> dict[str, str]:
     """Stems of surface words, each with the first word that has it."""
     listed = list(words)
     found: dict[str, str] = {}
-    for word, stem in zip(listed, lexicon.stem(listed), strict=True):
+    for word, stem in zip(listed, lexicon.analysis.stems(listed), strict=True):
         found.setdefault(stem, word)
     return found

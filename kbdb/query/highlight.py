@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from kbdb.query.folding import FoldedText, fold_text
-from kbdb.query.resolve import Resolved
+from kbdb.query.resolved import Resolved
 from kbdb.query.words import Tokenise, is_alone, is_unspaced
 
 _UNSPACED = re.compile(

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 MAX_CHARACTERS = 10_000
 """Queries are read up to here: a pasted page still works as a query, and no query takes long."""
@@ -23,7 +22,6 @@ PROSE_WORDS = 24
 TITLE = 0
 """Index of the title in ``kbdb.plan.FIELDS``."""
 
-_SURROGATES = re.compile("[\ud800-\udfff]")
 _CJK_STOPS = "\uff0c\u3002\uff1b\u3001\uff01\uff1f"
 """Comma, full stop, semicolon, enumeration comma, exclamation and question mark of CJK text: no word holds one."""
 
@@ -34,6 +32,11 @@ _QUOTES = f'"\uff02{_OPENING_QUOTES}\u201d\u201f'
 _HYPHENS = "-\uff0d\ufe63\u2212"
 _COLONS = ":\uff1a"
 _STARS = "*\uff0a"
+_QUOTE = re.compile(f"[{_QUOTES}]")
+_SURROGATES = re.compile("[\ud800-\udfff]")
+_SYNTAX = re.compile(rf"[{_QUOTES}\{_HYPHENS}{_COLONS}{_STARS}{_CJK_STOPS}\ud800-\udfff]")
+"""All that makes a query more than words between spaces."""
+
 _SKIPPED = re.compile(rf"[\s{_CJK_STOPS}]+")
 _CHUNK = re.compile(rf"[^\s{_CJK_STOPS}]+")
 _FIELD = re.compile(rf"(title|tag|type|doc)[{_COLONS}](?=[^\s{_COLONS}])(?!//)", re.IGNORECASE)
@@ -42,8 +45,7 @@ FilterName = Literal["tag", "type", "doc"]
 FILTER_NAMES: tuple[FilterName, ...] = ("tag", "type", "doc")
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(NamedTuple):
     """A piece of the query's text.
 
     Attributes:
@@ -58,9 +60,13 @@ class Term:
     title: bool = False
     excluded: bool = False
 
+    @property
+    def is_free(self) -> bool:
+        """Whether it may stand anywhere or nowhere: neither quoted, nor a prefix, nor for the title, nor excluded."""
+        return self.kind == "text" and not (self.title or self.excluded)
 
-@dataclass(frozen=True, slots=True)
-class Filter:
+
+class Filter(NamedTuple):
     """``tag:``, ``type:`` or ``doc:`` with its value; ``excluded`` when a ``-`` stood before it."""
 
     name: FilterName
@@ -68,8 +74,7 @@ class Filter:
     excluded: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedQuery:
+class ParsedQuery(NamedTuple):
     """A query's terms and filters in the order typed, and what to tell the user about the reading."""
 
     terms: tuple[Term, ...]
@@ -87,6 +92,10 @@ def parse_query(text: str) -> ParsedQuery:
     if len(text) > MAX_CHARACTERS:
         warnings.append(f"the query has {len(text):,} characters; only the first {MAX_CHARACTERS:,} were read")
         text = text[:MAX_CHARACTERS]
+    if not _SYNTAX.search(text):
+        chunks = text.split()
+        if len(chunks) <= MAX_TERMS:
+            return ParsedQuery(tuple([Term(chunk) for chunk in chunks]), (), tuple(warnings))
     text = _SURROGATES.sub("\ufffd", text)
     terms: list[Term] = []
     filters: list[Filter] = []
@@ -101,7 +110,7 @@ def parse_query(text: str) -> ParsedQuery:
         elif item is not None:
             filters.append(item)
         position = _skip(text, position)
-    if sum(term.kind == "text" for term in terms) > PROSE_WORDS:
+    if len(terms) > PROSE_WORDS and sum(term.kind == "text" for term in terms) > PROSE_WORDS:
         terms = [plain for term in terms for plain in _as_prose(term)]
     return ParsedQuery(tuple(terms), tuple(filters), tuple(warnings))
 
@@ -169,10 +178,8 @@ def _read_quoted(text: str, position: int) -> tuple[str, int] | None:
     """The text between a quote at ``position`` and the next one, and where it ends; None when either is missing."""
     if position >= len(text) or text[position] not in _QUOTES:
         return None
-    for end in range(position + 1, len(text)):
-        if text[end] in _QUOTES:
-            return text[position + 1 : end], end + 1
-    return None
+    closing = _QUOTE.search(text, position + 1)
+    return (text[position + 1 : closing.start()], closing.end()) if closing else None
 
 
 def _chunk_end(text: str, start: int, *, at_quotes: bool = True) -> int:

@@ -6,27 +6,14 @@ Below it: ``words`` (what is one word), ``expand`` (what stands for a word). Its
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Container, Iterable
-from dataclasses import dataclass, replace
-from typing import Literal
+from collections.abc import Container, Iterable, Iterator, Sequence
 
 from kbdb.plan import MAX_CLAUSES, Alternative, Clause, Plan
-from kbdb.query.expand import (
-    Expansion,
-    Lexicon,
-    Origin,
-    Vocabulary,
-    complete_character,
-    complete_prefix,
-    find_near,
-    find_synonyms,
-)
+from kbdb.query.expand import Expansion, complete_character, complete_prefix, find_near, find_synonyms
+from kbdb.query.lexicon import Draft, Lexicon, idf
 from kbdb.query.parser import TITLE, Filter, ParsedQuery, Term
-from kbdb.query.synonyms import Synonyms
-from kbdb.query.words import Tokenise, Word, is_single, words_of
-
-Kind = Literal["should", "must", "must_not"]
+from kbdb.query.resolved import NO_FILTERS, ClauseNote, Filters, Kind, QueryWord, Resolved
+from kbdb.query.words import Word, is_single
 
 NOTHING_TO_SEARCH = "nothing in the query can be searched for"
 
@@ -34,138 +21,80 @@ UNKNOWN_SHOWN = 8
 """A warning names so many unknown words."""
 
 
-@dataclass(frozen=True, slots=True)
-class ClauseNote:
-    """What the query layer remembers of a clause.
-
-    Attributes:
-        origin: whether it searches the query's own word, synonyms or near spellings.
-        idf: what the word weighs in the query; that of df 0 for one the store does not know.
-        value: what matching the clause counts of it.
-        found: for each alternative, the words it searches, as text.
-        part: the single character that a hit's words need only hold, or ``""``.
-    """
-
-    origin: Origin
-    idf: float
-    value: float
-    found: tuple[str, ...]
-    part: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class QueryWord:
-    """One word, phrase or prefix of the query that can match.
-
-    Attributes:
-        text: its surface form; of a phrase the surface forms of its words.
-        whole: the clause that stands for all of it beside its parts, or None.
-        parts: the clauses that together make it up, at least one; those that the plan had no room for are left out.
-    """
-
-    text: str
-    whole: int | None
-    parts: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Filters:
-    """Filter keys of the index (``tag:x``): every one of ``all_of``, one of each ``any_of``, none of ``none_of``."""
-
-    all_of: tuple[str, ...] = ()
-    any_of: tuple[tuple[str, ...], ...] = ()
-    none_of: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Resolved:
-    """A plan, and how to read its hits.
-
-    Attributes:
-        plan: what to execute.
-        notes: one for each of the plan's clauses.
-        words: what ``match`` counts, in the order typed.
-        filters: to be made into a bitmap by the caller.
-        warnings: what was not read, not found or searched in another form.
-    """
-
-    plan: Plan
-    notes: tuple[ClauseNote, ...]
-    words: tuple[QueryWord, ...]
-    filters: Filters
-    warnings: tuple[str, ...]
-
-    @property
-    def asks_nothing(self) -> bool:
-        """Whether there is nothing to look for: such a plan must not be executed, it would match everything."""
-        return not self.plan.clauses and self.filters == Filters()
-
-    @property
-    def only_excludes(self) -> bool:
-        """Whether the query says only what a section must not have: its hits are no answer to anything."""
-        sought = any(clause.kind != "must_not" for clause in self.plan.clauses)
-        return not (sought or self.filters.all_of or self.filters.any_of)
-
-    @property
-    def has_choices(self) -> bool:
-        """Whether ``matched_terms`` needs a hit's shares to tell which alternative matched."""
-        return any(len(note.found) > 1 and not note.part for note in self.notes)
-
-
-def resolve(
-    parsed: ParsedQuery,
-    searcher: Vocabulary,
-    tokenise: Tokenise,
-    stem: Callable[[list[str]], list[str]],
-    stop_words: Container[str],
-    synonyms: Synonyms,
-) -> Resolved:
+def resolve(parsed: ParsedQuery, lexicon: Lexicon) -> Resolved:
     """Resolves a query against a store.
 
     Args:
         parsed: from ``parse_query``.
-        searcher: an engine's searcher, for what the store knows.
-        tokenise: the engine's analysis.
-        stem: distinct surface words to their stems, as at indexing.
-        stop_words: folded surface words that are dropped when the query has others.
-        synonyms: tried for words the store does not know.
+        lexicon: of the snapshot that will be searched.
     """
-    lexicon = Lexicon(searcher, tokenise, stem, stop_words, synonyms)
-    analysed = [(term, words_of(term.text, tokenise)) for term in parsed.terms]
-    lexicon.learn_stems(surface for _, words in analysed for word in words for surface in (word.text, *word.parts))
+    return _of_known_words(parsed, lexicon) or _of_any(parsed, lexicon)
+
+
+def _of_known_words(parsed: ParsedQuery, lexicon: Lexicon) -> Resolved | None:
+    """The plan of free words that the store knows, each said once; None for any other query.
+
+    Most queries are such, and there is nothing to plan for them: nothing is expanded, repeated or left out.
+    """
+    if parsed.filters or parsed.warnings or not 0 < len(parsed.terms) <= MAX_CLAUSES:
+        return None
+    words = []
+    for text, kind, title, excluded in parsed.terms:
+        word = lexicon.known_word(text) if kind == "text" and not (title or excluded) else None
+        if word is None:
+            return None
+        words.append(word)
+    words = [word for word in words if not word.is_stop_word] or words
+    if len({word.stem for word in words}) < len(words):
+        return None
+    clauses = tuple([word.draft.clause for word in words])
+    return Resolved(
+        Plan(clauses),
+        tuple([word.draft.note for word in words]),
+        tuple([QueryWord(clause.label, None, (number,)) for number, clause in enumerate(clauses)]),
+        NO_FILTERS,
+        (),
+    )
+
+
+def _of_any(parsed: ParsedQuery, lexicon: Lexicon) -> Resolved:
+    stop_words = lexicon.analysis.stop_words
+    analysed: list[tuple[Term, Sequence[Word]]] = [(term, lexicon.analysis.words(term.text)) for term in parsed.terms]
     planner = _Planner(lexicon, _known_stems(analysed, lexicon))
     drop_stop_words = any(_is_informative(term, words, stop_words) for term, words in analysed)
     for term, words in analysed:
-        if drop_stop_words and term.kind == "text" and not (term.title or term.excluded):
+        if drop_stop_words and term.is_free:
             words = [word for word in words if not _is_stop_word(word, stop_words)]
         if words:
             planner.add_term(term, words)
     return planner.finish(_filters(parsed.filters), parsed.warnings)
 
 
-def _known_stems(analysed: Iterable[tuple[Term, list[Word]]], lexicon: Lexicon) -> frozenset[str]:
+def _known_stems(analysed: Iterable[tuple[Term, Sequence[Word]]], lexicon: Lexicon) -> frozenset[str]:
     """The stems of the query's plain words that the store knows; expansions do not repeat them."""
     stems = {
-        lexicon.stem_of(word.text)
+        lexicon.analysis.stem_of(word.text)
         for term, words in analysed
-        if term.kind == "text" and not (term.title or term.excluded)
+        if term.is_free
         for word in words
         if word.kind == "plain"
     }
-    return frozenset(stem for stem in stems if lexicon.knows((stem,)))
+    return frozenset(filter(lexicon.df, stems))
 
 
-def _is_informative(term: Term, words: list[Word], stop_words: Container[str]) -> bool:
+def _is_informative(term: Term, words: Sequence[Word], stop_words: Container[str]) -> bool:
     if term.excluded or not words:
         return False
-    return term.kind != "text" or term.title or not all(_is_stop_word(word, stop_words) for word in words)
+    return not term.is_free or not all(_is_stop_word(word, stop_words) for word in words)
 
 
 def _is_stop_word(word: Word, stop_words: Container[str]) -> bool:
     return word.kind == "plain" and word.text in stop_words
 
 
-def _filters(parsed: Iterable[Filter]) -> Filters:
+def _filters(parsed: Sequence[Filter]) -> Filters:
+    if not parsed:
+        return NO_FILTERS
     all_of: dict[str, None] = {}
     none_of: dict[str, None] = {}
     any_of: dict[str, dict[str, None]] = {}
@@ -191,15 +120,16 @@ class _Planner:
 
     def __init__(self, lexicon: Lexicon, known: frozenset[str]) -> None:
         self._lexicon = lexicon
+        self._stem_of = lexicon.analysis.stem_of
         self._known = known
-        self._drafts: list[tuple[Clause, ClauseNote]] = []
+        self._drafts: list[Draft] = []
         self._times: list[int] = []
         self._places: dict[tuple[tuple[Alternative, ...], Kind, int | None], int] = {}
         self._words: dict[tuple[int | None, tuple[int, ...]], str] = {}
         self._unknown: dict[str, None] = {}
         self._warnings: dict[str, None] = {}
 
-    def add_term(self, term: Term, words: list[Word]) -> None:
+    def add_term(self, term: Term, words: Sequence[Word]) -> None:
         """Adds a term; ``words`` are those of its text, at least one."""
         prefix = term.kind == "prefix" and (words[-1].kind != "run" or len(words[-1].parts) == 1)
         if term.excluded:
@@ -214,21 +144,19 @@ class _Planner:
 
     def finish(self, filters: Filters, warnings: tuple[str, ...]) -> Resolved:
         """The plan of all that was added; of more than ``MAX_CLAUSES`` clauses the most informative are kept."""
-        order = sorted(range(len(self._drafts)), key=self._rank)
-        kept = sorted(order[:MAX_CLAUSES])
-        if len(order) > len(kept):
-            self._warn(f"the query has {len(order)} different terms; only the {len(kept)} most telling were searched")
-        places: dict[int | None, int] = {old: new for new, old in enumerate(kept)}
-        words = [
-            QueryWord(text, places.get(whole), tuple(places[part] for part in parts if part in places))
-            for (whole, parts), text in self._words.items()
-        ]
-        if not kept and filters == Filters():
+        drafts, times = self._drafts, self._times
+        words = [QueryWord(text, whole, parts) for (whole, parts), text in self._words.items()]
+        if len(drafts) > MAX_CLAUSES:
+            kept = sorted(sorted(range(len(drafts)), key=self._rank)[:MAX_CLAUSES])
+            words = list(_renumbered(words, kept))
+            self._warn(f"the query has {len(drafts)} different terms; only the {len(kept)} most telling were searched")
+            drafts, times = [drafts[number] for number in kept], [times[number] for number in kept]
+        if not drafts and filters == NO_FILTERS:
             self._warn(NOTHING_TO_SEARCH)
         return Resolved(
-            Plan(tuple(_repeated(self._drafts[number][0], self._times[number]) for number in kept)),
-            tuple(self._drafts[number][1] for number in kept),
-            tuple(word for word in words if word.parts),
+            Plan(tuple([_repeated(draft.clause, said) for draft, said in zip(drafts, times, strict=True)])),
+            tuple([draft.note for draft in drafts]),
+            tuple(words),
             filters,
             (*warnings, *self._warnings, *_unknown_note(list(self._unknown))),
         )
@@ -246,7 +174,7 @@ class _Planner:
 
     def _word(self, text: str, kind: Kind, field: int | None) -> int:
         """A clause for a plain word, or for what stands for it when the store does not know it."""
-        stems = (self._lexicon.stem_of(text),)
+        stems = (self._stem_of(text),)
         if not self._lexicon.knows(stems):
             expansion = find_synonyms(text, self._lexicon) or find_near(text, self._lexicon)
             if expansion is not None:
@@ -266,7 +194,7 @@ class _Planner:
             whole = self._synonyms(word.text)
         for inner in word.inner:
             self._surface(inner)
-        parts = [self._part(part) for part in word.parts if part not in self._lexicon.stop_words]
+        parts = [self._part(part) for part in word.parts if part not in self._lexicon.analysis.stop_words]
         if not parts:
             parts = [whole] if whole is not None else [self._surface(part) for part in word.parts]
         if whole is None and not any(self._is_known(part) for part in parts):
@@ -295,13 +223,13 @@ class _Planner:
         return None if expansion is None else self._expanded(text, expansion, "should", None)
 
     def _surface(self, text: str) -> int:
-        return self._direct(text, (self._lexicon.stem_of(text),), "should", None, text)
+        return self._direct(text, (self._stem_of(text),), "should", None, text)
 
     def _knows(self, text: str) -> bool:
-        return self._lexicon.knows((self._lexicon.stem_of(text),))
+        return self._lexicon.knows((self._stem_of(text),))
 
     def _is_known(self, number: int) -> bool:
-        return self._lexicon.knows(self._drafts[number][0].alternatives[0].stems)
+        return self._lexicon.knows(self._drafts[number].clause.alternatives[0].stems)
 
     def _prefix(self, prefix: str, kind: Kind, field: int | None) -> None:
         self._completed(f"{prefix}*", complete_prefix(prefix, self._lexicon), kind, field, "")
@@ -321,9 +249,9 @@ class _Planner:
         df = max(self._lexicon.df(stem) for one in expansion.alternatives for stem in one.stems)
         idf = self._idf(df)
         note = ClauseNote("direct", idf, idf, expansion.found, part)
-        self._count(text, self._add(Clause(text, expansion.alternatives, kind, field), note), kind=kind)
+        self._count(text, self._add(Draft(Clause(text, expansion.alternatives, kind, field), note)), kind=kind)
 
-    def _require(self, term: Term, words: list[Word], prefix: bool) -> None:
+    def _require(self, term: Term, words: Sequence[Word], prefix: bool) -> None:
         """A must clause: what was quoted or named for the title, as consecutive words."""
         field = TITLE if term.title else None
         if prefix:
@@ -342,7 +270,7 @@ class _Planner:
             text = _text_of(words)
             self._count(text, self._direct(term.text, stems, "must", field, text))
 
-    def _exclude(self, term: Term, words: list[Word], prefix: bool) -> None:
+    def _exclude(self, term: Term, words: Sequence[Word], prefix: bool) -> None:
         field = TITLE if term.title else None
         if prefix and len(words) == 1:
             self._prefix(words[0].text, "must_not", field)
@@ -355,11 +283,7 @@ class _Planner:
         self, label: str, stems: tuple[str, ...], kind: Kind, field: int | None, found: str, times: int = 1
     ) -> int:
         """A clause for stems as they are: one, or several that must stand in a row."""
-        idf = 0.0
-        for stem in stems:
-            idf = idf + self._idf(self._lexicon.df(stem))
-        clause = Clause(label, (Alternative(stems),), kind, field)
-        return self._add(clause, ClauseNote("direct", idf, idf, (found,)), times)
+        return self._add(self._lexicon.draft(label, stems, kind, field, found), times)
 
     def _expanded(self, label: str, expansion: Expansion, kind: Kind, field: int | None) -> int:
         """A clause for what stands for a word, less what the query says itself."""
@@ -373,14 +297,14 @@ class _Planner:
             choices = fresh
         idf = self._idf(0)
         note = ClauseNote(expansion.origin, idf, choices[0][0].weight * idf, tuple(found for _, found in choices))
-        return self._add(Clause(label, tuple(alternative for alternative, _ in choices), kind, field), note)
+        return self._add(Draft(Clause(label, tuple(alternative for alternative, _ in choices), kind, field), note))
 
-    def _add(self, clause: Clause, note: ClauseNote, times: int = 1) -> int:
+    def _add(self, draft: Draft, times: int = 1) -> int:
         """The clause's number; one that searches the same is not added again but said ``times`` more."""
-        key = (clause.alternatives, clause.kind, clause.field)
+        key = draft.clause[1:]
         number = self._places.setdefault(key, len(self._drafts))
         if number == len(self._drafts):
-            self._drafts.append((clause, note))
+            self._drafts.append(draft)
             self._times.append(0)
         self._times[number] += times
         return number
@@ -402,16 +326,24 @@ class _Planner:
         self._warnings[warning] = None
 
     def _idf(self, df: int) -> float:
-        """The engine's idf (csrc/README.md section 9)."""
-        return math.log(1.0 + (self._lexicon.searcher.sections - df + 0.5) / (df + 0.5))
+        return idf(self._lexicon.searcher.sections, df)
+
+
+def _renumbered(words: Iterable[QueryWord], kept: Sequence[int]) -> Iterator[QueryWord]:
+    """The words by the numbers of the clauses that were kept, less those of which no part was."""
+    places: dict[int | None, int] = {old: new for new, old in enumerate(kept)}
+    for text, whole, parts in words:
+        left = tuple([places[part] for part in parts if part in places])
+        if left:
+            yield QueryWord(text, places.get(whole), left)
 
 
 def _repeated(clause: Clause, times: int) -> Clause:
     """A word said several times weighs as much more; what is required does not."""
     if clause.kind != "should" or times < 2:
         return clause
-    alternatives = tuple(replace(one, weight=one.weight * times) for one in clause.alternatives)
-    return replace(clause, alternatives=alternatives)
+    alternatives = tuple(Alternative(stems, weight * times) for stems, weight in clause.alternatives)
+    return clause._replace(alternatives=alternatives)
 
 
 def _expansion_note(text: str, expansion: Expansion) -> str:
@@ -429,5 +361,5 @@ def _unknown_note(words: list[str]) -> list[str]:
     return [", ".join(f"'{word}'" for word in words[:UNKNOWN_SHOWN]) + f"{more}: no live section has them"]
 
 
-def _text_of(words: list[Word]) -> str:
+def _text_of(words: Sequence[Word]) -> str:
     return " ".join(word.text for word in words)

@@ -9,8 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from kbdb.plan import EngineHit, Share
-from kbdb.query.expand import Origin
-from kbdb.query.resolve import QueryWord, Resolved
+from kbdb.query.resolved import Origin, QueryWord, Resolved
 from kbdb.query.words import joined
 
 Match = Literal["all", "most", "any", "synonym", "near", "none"]

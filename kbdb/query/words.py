@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Tokenise = Callable[[str], list[tuple[int, str]]]
 """Text to (position, folded surface word), as the engines do it."""
@@ -21,8 +20,7 @@ _UNSPACED_NAMES = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(NamedTuple):
     """One word of the query.
 
     Attributes:

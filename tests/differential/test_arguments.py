@@ -173,10 +173,10 @@ def over(engine: EngineModule, params: Params = PARAMS) -> Searcher:
     "clauses",
     [
         (WORD,) * (MAX_CLAUSES + 1),
-        (replace(WORD, kind="may"),),  # type: ignore[arg-type]
-        (replace(WORD, field=5),),
-        (replace(WORD, field=-1),),
-        (replace(WORD, alternatives=()),),
+        (WORD._replace(kind="may"),),  # type: ignore[arg-type]
+        (WORD._replace(field=5),),
+        (WORD._replace(field=-1),),
+        (WORD._replace(alternatives=()),),
         (Clause("", (Alternative(()),)),),
         (Clause("", (Alternative(("a", "")),)),),
         (Clause("", (Alternative(("\ud800",)),)),),

@@ -111,3 +111,8 @@ def test_no_text_raises_and_every_term_comes_from_it(query: str) -> None:
     for one in parsed.filters:
         assert one.value.strip()
     "".join(term.text for term in parsed.terms).encode()
+
+
+@given(st.text(st.characters(exclude_characters='"\uff02\u201c\u201d\u201e\u201f-\uff0d\ufe63\u2212')))
+def test_a_filter_behind_a_query_changes_none_of_its_terms(query: str) -> None:
+    assert parse_query(query).terms == parse_query(f"{query} tag:x").terms

@@ -10,7 +10,9 @@ from query_store import Store, make_store
 from kbdb.plan import MAX_CLAUSES, Plan
 from kbdb.query import expand
 from kbdb.query.expand import COMPLETION_LIMIT, NEAR_WEIGHTS, SYNONYM_WEIGHT
-from kbdb.query.resolve import NOTHING_TO_SEARCH, Filters
+from kbdb.query.parser import Filter, parse_query
+from kbdb.query.resolve import NOTHING_TO_SEARCH, resolve
+from kbdb.query.resolved import Filters
 from kbdb.query.synonyms import NO_SYNONYMS
 
 
@@ -214,3 +216,13 @@ def test_every_query_resolves_to_a_plan_the_engine_takes(store: Store, query: li
         assert len(note.found) == len(clause.alternatives)
     for hit in store.searcher.search(resolved.plan, 3).hits:
         assert hit.entry >= 0
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.sampled_from([*WORDS, "tokens", "configuration", "file", "who", "queue?"]) | pieces, max_size=6))
+def test_a_filter_beside_words_changes_nothing_of_their_plan(store: Store, query: list[str]) -> None:
+    parsed = parse_query(" ".join(query))._replace(filters=())
+    alone = resolve(parsed, store.lexicon)
+    beside = resolve(parsed._replace(filters=(Filter("tag", "x"),)), store.lexicon)
+    assert (alone.plan, alone.notes, alone.words) == (beside.plan, beside.notes, beside.words)
+    assert [one for one in alone.warnings if one != NOTHING_TO_SEARCH] == list(beside.warnings)

@@ -5,14 +5,17 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 from kbdb.index.api import EngineModule, Searcher, Segment
 from kbdb.index.engine import engine
 from kbdb.languages import stop_words
 from kbdb.plan import EngineHit, Entry, Params
 from kbdb.query.highlight import Matcher
+from kbdb.query.lexicon import Analysis, Lexicon
 from kbdb.query.parser import parse_query
-from kbdb.query.resolve import Resolved, resolve
+from kbdb.query.resolve import resolve
+from kbdb.query.resolved import Resolved
 from kbdb.query.synonyms import BUILT_IN, Synonyms, make_synonyms
 from kbdb.query.verdict import match_of, matched_terms, verdict_of
 
@@ -36,14 +39,12 @@ class Store:
     synonyms: Synonyms
 
     def resolve(self, query: str) -> Resolved:
-        return resolve(
-            parse_query(query),
-            self.searcher,
-            self.engine.tokenise,
-            STEMMER.stems,
-            stop_words("english"),
-            self.synonyms,
-        )
+        return resolve(parse_query(query), self.lexicon)
+
+    @cached_property
+    def lexicon(self) -> Lexicon:
+        analysis = Analysis(self.engine.tokenise, STEMMER.stems, stop_words("english"), self.synonyms)
+        return Lexicon(self.searcher, analysis)
 
     def matcher(self, query: str) -> Matcher:
         return Matcher(self.resolve(query), self.engine.tokenise, STEMMER.stems)
