@@ -176,6 +176,31 @@ static kb_status count_words(const kb_view *view, kb_found_words *words, kb_erro
     return status;
 }
 
+static kb_status put_if_of(const kb_terms *terms, uint32_t number, const kb_stem *stem, kb_found_words *words,
+                           kb_error *error) {
+    kb_word word;
+    kb_status status = kb_terms_word(terms, number, &word, error);
+    return status == KB_OK && word.stem == stem->number ? put_word(terms, number, 0, words, error) : status;
+}
+
+/* Looks from where the stem would stand among the words, in both directions: nearly always its words are next to it. */
+kb_status kb_words_of_stem(const kb_terms *terms, const kb_stem *stem, kb_found_words *words, kb_error *error) {
+    const uint8_t *bytes = NULL;
+    uint32_t length = 0;
+    uint32_t above = 0;
+    kb_status status = kb_strings_get(&terms->stems, stem->number, &bytes, &length, error);
+    if (status == KB_OK)
+        status = kb_strings_seek(&terms->words, bytes, length, &above, error);
+    uint32_t below = above;
+    while (status == KB_OK && words->count < stem->forms && (below > 0 || above < terms->words.count)) {
+        if (above < terms->words.count)
+            status = put_if_of(terms, above++, stem, words, error);
+        if (status == KB_OK && below > 0)
+            status = put_if_of(terms, --below, stem, words, error);
+    }
+    return status;
+}
+
 kb_status kb_words_find(const kb_view *view, kb_words_kind kind, const uint8_t *text, size_t length, uint32_t distance,
                         kb_found_words *words, kb_error *error) {
     const kb_terms *terms = &view->segment->terms;

@@ -1,4 +1,5 @@
-/* Surface words of live entries: how many hold one, and which begin with, hold or resemble some text. */
+/* Surface words of live entries: how many hold one, and which begin with, hold or resemble some text; and the surface
+ * words of a stem. */
 #ifndef KB_WORDS_H
 #define KB_WORDS_H
 
@@ -29,6 +30,10 @@ typedef struct {
  * kb_found_words_free, also after a failure. KB_E_CORRUPT, KB_E_MEMORY. */
 kb_status kb_words_find(const kb_view *view, kb_words_kind kind, const uint8_t *text, size_t length, uint32_t distance,
                         kb_found_words *words, kb_error *error);
+
+/* Finds the words of a stem of the segment, whether live entries hold them or not; `df` stays 0. As kb_words_find. */
+kb_status kb_words_of_stem(const kb_terms *terms, const kb_stem *stem, kb_found_words *words, kb_error *error);
+
 void kb_found_words_free(kb_found_words *words);
 
 #endif

@@ -95,7 +95,7 @@ cdef extern from "segment.h" nogil:
     ctypedef struct kb_entry:
         uint32_t distinct
     ctypedef struct kb_stem:
-        pass
+        uint32_t df
     ctypedef struct kb_segment:
         kb_terms terms
         kb_corpus corpus
@@ -245,6 +245,7 @@ cdef extern from "words.h" nogil:
         size_t count
     kb_status kb_words_find(const kb_view *view, kb_words_kind kind, const uint8_t *text, size_t length,
                             uint32_t distance, kb_found_words *words, kb_error *error)
+    kb_status kb_words_of_stem(const kb_terms *terms, const kb_stem *stem, kb_found_words *words, kb_error *error)
     void kb_found_words_free(kb_found_words *words)
 
 cdef extern from "similar.h" nogil:

@@ -335,6 +335,39 @@ cdef class Searcher:
                 kb_found_words_free(&words)
         return found
 
+    def words_of(self, stem: str) -> list:
+        """The surface words that have a stem, ascending; those of entries that are not live as well."""
+        cdef _Term term = self._term(stem)
+        cdef const uint8_t *word
+        cdef const kb_terms *terms
+        cdef size_t j
+        cdef uint32_t i
+        cdef uint32_t size = 0
+        cdef kb_found_words words
+        cdef kb_error error
+        cdef kb_status status
+        found = set()
+        for i in range(self._count):
+            if term.term.stems[i].df == 0:
+                continue
+            memset(&words, 0, sizeof(words))
+            terms = &self._views[i].segment.terms
+            error.segment = i
+            try:
+                with nogil:
+                    status = kb_words_of_stem(terms, &term.term.stems[i], &words, &error)
+                for j in range(words.count):
+                    if status == KB_OK:
+                        status = kb_strings_get(&terms.words, words.items[j].number, &word, &size, &error)
+                    if status != KB_OK:
+                        break
+                    found.add(_text(word, size, 0, (<Segment>self._segments[i]).name))
+                if status != KB_OK:
+                    raise self._failed(status, &error)
+            finally:
+                kb_found_words_free(&words)
+        return sorted(found)
+
     def word_df(self, word: str) -> int:
         """How many live entries hold a surface word, in any field."""
         return self._words(KB_WORDS_EQUAL, word, "a word", 0).get(word, (0, 0))[1]

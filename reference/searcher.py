@@ -23,7 +23,7 @@ from kbdb.reference.search import explain, search
 from kbdb.reference.segment import Segment
 from kbdb.reference.similar import similar
 from kbdb.reference.terms import postings_read, terms_find
-from kbdb.reference.words import words_df, words_find
+from kbdb.reference.words import words_df, words_find, words_of_stem
 
 KBID_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 
@@ -75,6 +75,11 @@ class Searcher:
         """How many live entries hold a surface word, in any field."""
         utf8(word, "a word")
         return words_df(self, word)
+
+    def words_of(self, stem: str) -> list[str]:
+        """The surface words that have a stem, ascending; those of entries that are not live as well."""
+        utf8(stem, "a stem")
+        return sorted({word for segment in self.segments for word in words_of_stem(segment, stem)})
 
     def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
         """Words of live entries that begin with ``prefix``, with their word_df, by falling word_df, then word."""

@@ -1,4 +1,4 @@
-"""The words of the live entries: how many hold one, and which begin with, hold or resemble some text."""
+"""The words of live entries: how many hold one, which begin with, hold or resemble some text; and those of a stem."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING
 from kbdb.reference.container import container_place
 from kbdb.reference.positions import positions_read
 from kbdb.reference.segment import Segment
+from kbdb.reference.strings import strings_count, strings_find, strings_get, strings_text
 from kbdb.reference.terms import (
+    STEMS,
     WORD_RECORDS,
+    WORDS,
     WordRecord,
     postings_read,
     terms_find_word,
@@ -46,6 +49,16 @@ def words_find(searcher: Searcher, accepts: Callable[[str], bool]) -> dict[str, 
                     counts[record.stem] = _form_counts(segment, live, record.stem)
                 found[word] += _of_form(segment, counts[record.stem], record)
     return {word: df for word, df in found.items() if df}
+
+
+def words_of_stem(segment: Segment, stem: str) -> list[str]:
+    """The surface words of a stem in one segment, whether live entries hold them or not."""
+    number = strings_find(segment.terms, STEMS, stem.encode())
+    if number < 0:
+        return []
+    words = range(strings_count(segment.terms, WORDS))
+    found = [word for word in words if terms_word(segment.terms, word).stem == number]
+    return [strings_text(segment.terms, WORDS, strings_get(segment.terms, WORDS, word)) for word in found]
 
 
 def _form_counts(segment: Segment, live: set[int], stem: int) -> list[int]:

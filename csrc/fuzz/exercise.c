@@ -173,6 +173,18 @@ static void read_entries(const kb_segment *segment, kb_status *first) {
     }
 }
 
+static void find_words_of(const kb_view *view, kb_status *first) {
+    const kb_terms *terms = &view->segment->terms;
+    kb_error error = {0};
+    for (uint32_t i = 0; i < terms->stems.count; i++) {
+        kb_found_words words = {0};
+        kb_stem stem;
+        kb_status status = kb_terms_stem(terms, i, &stem, &error);
+        keep_first(first, status == KB_OK ? kb_words_of_stem(terms, &stem, &words, &error) : status);
+        kb_found_words_free(&words);
+    }
+}
+
 static void find_words(const kb_view *view, kb_status *first) {
     static const char *const asked[] = {"runs", "s", "\xE6\x97\xA5", "srever", ""};
     kb_error error = {0};
@@ -243,6 +255,7 @@ static void search(const kb_segment *segment, kb_status *first) {
     if (status == KB_OK) {
         run_plans(&searcher, terms, 4, first);
         find_words(&view, first);
+        find_words_of(&view, first);
     }
     kb_searcher_close(&searcher);
     kb_lengths_free(&lengths);

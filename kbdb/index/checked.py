@@ -197,6 +197,9 @@ class Searcher:
     def word_df(self, word: str) -> int:
         return self._ask("word_df", lambda searcher: searcher.word_df(word))
 
+    def words_of(self, stem: str) -> list[str]:
+        return self._ask("words_of", lambda searcher: searcher.words_of(stem))
+
     def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
         return self._ask("words_with_prefix", lambda searcher: searcher.words_with_prefix(prefix, limit))
 

@@ -199,6 +199,7 @@ OF_SEARCHER: list[Callable[[Searcher], object]] = [
     lambda searcher: searcher.explain(Plan((WORD,)), 0, 3),
     lambda searcher: searcher.df("\ud800"),
     lambda searcher: searcher.word_df("\ud800"),
+    lambda searcher: searcher.words_of("\ud800"),
     lambda searcher: searcher.words_with_prefix("\ud800", 1),
     lambda searcher: searcher.words_with_prefix("\ud800", -1),
     lambda searcher: searcher.words_containing("a", -1),

@@ -48,7 +48,7 @@ def test_it_answers_like_the_reference() -> None:
         lambda s, _: (s.sections, s.kbid(0), s.find(kbid(2)), s.stored(0), s.lengths(1), s.distinct(1), s.verify()),
         lambda s, _: (s.listed(), s.removed(), s.filter_keys(""), s.filter("tag:a"), s.reference_keys("")),
         lambda s, _: s.references("doc:x"),
-        lambda _, over: (over.sections, over.totals, over.df("cat"), over.word_df("cats")),
+        lambda _, over: (over.sections, over.totals, over.df("cat"), over.word_df("cats"), over.words_of("cat")),
         lambda _, over: (over.words_with_prefix("c", 9), over.words_containing("a", 9), over.words_near("cat", 1, 9)),
         lambda _, over: (over.search(plan("cat"), 9), over.rank(plan("cat"), 9), over.similar(["cat"], 0.1, 9)),
         lambda _, over: [over.explain(plan("cat"), 0, number) for number in range(2)],

@@ -64,7 +64,7 @@ OF_SEGMENT: dict[str, Callable[[Segment], object]] = {
 OF_SEARCHER: dict[str, Callable[[Searcher], object]] = {
     "counts": lambda over: (over.sections, over.totals),
     "df": lambda over: (over.df("cat"), over.df("the"), over.df("nowhere")),
-    "words": lambda over: (over.word_df("cats"), over.words_with_prefix("", 99)),
+    "words": lambda over: (over.words_of("cat"), over.word_df("cats"), over.words_with_prefix("", 99)),
     "near": lambda over: (over.words_near("cat", 2, 9), over.words_containing("a", 9)),
     "search": lambda over: over.search(QUERY, 10),
     "explain": lambda over: [over.explain(QUERY, 0, i) for i in range(3)],

@@ -77,6 +77,7 @@ def test_words(index: Index, word: str, distance: int, limit: int) -> None:
         return [
             over.df(toy_stem([word])[0]),
             over.word_df(word),
+            over.words_of(toy_stem([word])[0]),
             over.words_with_prefix(word[:2], limit),
             over.words_containing(word[:1], limit),
             over.words_near(word, distance, limit),

@@ -112,6 +112,11 @@ def test_what_is_not_live_has_no_shares(engine: EngineModule) -> None:
 def test_words(engine: EngineModule) -> None:
     animals = searcher(engine, ANIMALS)
     assert (animals.df("cat"), animals.word_df("cats"), animals.word_df("dogs")) == (2, 2, 1)
+    assert (animals.words_of("cat"), animals.words_of("bark"), animals.words_of("cats")) == (
+        ["cat", "cats"],
+        ["barks"],
+        [],
+    )
     assert animals.words_with_prefix("ca", 10) == [("cat", 2), ("cats", 2)]
     assert animals.words_with_prefix("do", 1) == [("dog", 3)]
     assert [("cats", 2), ("at", 1), ("barks", 1)][:1] == animals.words_containing("ats", 10)
