@@ -114,6 +114,7 @@ class _NoNearWords:
     def __init__(self, searcher: Searcher) -> None:
         self.sections = searcher.sections
         self.df = searcher.df
+        self.words_of = searcher.words_of
         self.words_with_prefix = searcher.words_with_prefix
         self.words_containing = searcher.words_containing
 

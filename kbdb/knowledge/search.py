@@ -203,7 +203,7 @@ def _hits(
     asked: Collection[str],
     unreadable: list[Unreadable],
 ) -> list[SearchHit]:
-    matcher = Matcher(resolved, core.engine.tokenise, core.stem)
+    matcher = Matcher(resolved, core.analysis, snapshot.lexicon.words_of)
     hits = []
     for found in page:
         segment = snapshot.slots[found.segment].segment

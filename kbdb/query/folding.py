@@ -10,9 +10,9 @@ import re
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from string import ascii_uppercase
+from typing import NamedTuple
 
 from kbdb.normalise import fold, normalise
 
@@ -29,8 +29,7 @@ _FEW = 24
 """So many characters are replaced faster one after the other than by one translation."""
 
 
-@dataclass(frozen=True, slots=True)
-class FoldedText:
+class FoldedText(NamedTuple):
     """Folded text with its breaks: at ``positions[k]`` begins what stands at ``offsets[k]`` of the original."""
 
     text: str

@@ -8,20 +8,31 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
+from string import ascii_letters, digits
 from typing import NamedTuple
 
 from kbdb.query.folding import FoldedText, fold_text
+from kbdb.query.lexicon import Analysis
 from kbdb.query.resolved import Resolved
-from kbdb.query.words import Tokenise, is_alone, is_unspaced
+from kbdb.query.words import is_alone, is_unspaced
 
 _UNSPACED = re.compile(
     "[\u0e01-\u0e30\u0e32\u0e33\u0e40-\u0e46\u0e81-\u0eb0\u0eb2\u0eb3\u0ec0-\u0ec6\u1000-\u102a\u1780-\u17b3"
     "\u3005-\u3007\u3041-\u3096\u30a1-\u30fa\u30fc-\u30ff\u3400-\u9fff\uac00-\ud7a3\uff66-\uff9d\U00020000-\U0003134a]+"
 )
 """Letters of scripts without spaces, or nearly all: they are looked for as they are, and analysis need not see them."""
+
+
+_JOINERS = "'_-./@#:"
+_SEPARATORS = frozenset(map(chr, range(128))) - set(_JOINERS + ascii_letters + digits)
+"""The ASCII characters that are no part of a word and hold none together."""
+
+_WORTH_SCALE = 1_000_000
+
+_LONG = 100
+"""Words of up to so many characters are never cut in pieces."""
 
 
 class Span(NamedTuple):
@@ -42,20 +53,23 @@ class _Found(NamedTuple):
 
 
 class Matcher:
-    """Finds one query's terms in texts. Remembers words and chunks it has met; use one for all hits of a search."""
+    """Finds one query's terms in texts. Remembers chunks it has met; use one for all hits of a search.
 
-    def __init__(self, resolved: Resolved, tokenise: Tokenise, stem: Callable[[list[str]], list[str]]) -> None:
+    Attributes:
+        worth: for each clause what matching it counts, as an integer, so that sums are exact.
+    """
+
+    def __init__(self, resolved: Resolved, analysis: Analysis, words_of: Callable[[str], Iterable[str]]) -> None:
         """Prepares for a query.
 
         Args:
             resolved: the query.
-            tokenise: the engine's analysis.
-            stem: distinct surface words to their stems, as at indexing.
+            analysis: the texts' own.
+            words_of: a stem to all surface words of the texts that have it.
         """
-        self.values = [note.value for note in resolved.notes]
-        self._tokenise = tokenise
-        self._stem = stem
-        self._single: dict[str, list[int]] = defaultdict(list)
+        self.worth = [round(note.value * _WORTH_SCALE) + 1 for note in resolved.notes]
+        self._analysis = analysis
+        self._single: dict[str, list[int]] = {}
         self._phrases: list[tuple[tuple[str, ...], int]] = []
         self._characters: list[tuple[str, int]] = []
         for number, (clause, note) in enumerate(zip(resolved.plan.clauses, resolved.notes, strict=True)):
@@ -64,15 +78,17 @@ class Matcher:
             if note.part:
                 self._characters.append((note.part, number))
                 continue
-            for alternative in clause.alternatives:
-                if len(alternative.stems) == 1:
-                    self._single[alternative.stems[0]].append(number)
+            for stems, _ in clause.alternatives:
+                if len(stems) == 1:
+                    self._single.setdefault(stems[0], []).append(number)
                 else:
-                    self._phrases.append((alternative.stems, number))
-        wanted = self._single.keys() | {stem for stems, _ in self._phrases for stem in stems}
-        self._pairs = sorted(stem for stem in wanted if is_unspaced(stem))
+                    self._phrases.append((stems, number))
+        wanted = {*self._single, *(stem for stems, _ in self._phrases for stem in stems)}
+        self._pairs = sorted(filter(is_unspaced, wanted))
         self._wanted = wanted.difference(self._pairs)
-        self._stems: dict[str, str | None] = {}
+        self._words = [
+            (word, stem, word.isascii() and word.isalnum()) for stem in self._wanted for word in words_of(stem)
+        ]
         self._chunks: dict[str, list[tuple[int, int, str, bool]]] = {}
 
     def spans(self, text: str) -> list[Span]:
@@ -81,47 +97,53 @@ class Matcher:
         found = self._found(text, folded)
         for pair in self._pairs:
             found += [_Found(start, start + len(pair), pair, True) for start in _pair_places(pair, folded.text)]
-        found.sort()
-        spans = {Span(one.start, one.end, clause) for one in found for clause in self._single.get(one.stem, ())}
-        parts = [one for one in found if one.part]
-        for stems, clause in self._phrases:
-            spans.update(Span(start, end, clause) for start, end in _phrases(parts, stems, folded.text))
+        spans = {Span(start, end, clause) for start, end, stem, _ in found for clause in self._single.get(stem, ())}
+        if self._phrases:
+            parts = sorted({one for one in found if one.part})
+            for stems, clause in self._phrases:
+                spans.update([Span(start, end, clause) for start, end in _phrases(parts, stems, folded.text)])
         for character, clause in self._characters:
             for start in _occurrences(character, folded.text):
                 spans.add(Span(start, start + len(character), clause))
-        return sorted({Span(folded.offset(one.start), folded.offset(one.end), one.clause) for one in spans})
+        if folded.positions:
+            back = [Span(folded.offset(start), folded.offset(end), clause) for start, end, clause in spans]
+            spans = {span for span in back if span.start < span.end}
+        return sorted(spans)
 
     def _found(self, text: str, folded: FoldedText) -> list[_Found]:
         """Where wanted words of scripts with spaces stand in the folded text."""
-        text = text if text.isascii() else _UNSPACED.sub(_blank, text)
-        candidates = {start for word in self._wanted_words(text) for start in _occurrences(word, folded.text)}
+        ascii = text.isascii()
+        spaced = text if ascii else _UNSPACED.sub(_blank, text)
+        lowered = folded.text
         found: list[_Found] = []
-        done = 0
-        for candidate in sorted(candidates):
-            if candidate < done:
-                continue
-            first, last = _chunk_around(text, folded.offset(candidate))
-            start, done = folded.position(first), folded.position(last)
-            chunk = text[first:last]
-            if chunk not in self._chunks:
-                self._chunks[chunk] = self._aligned(chunk, folded.text[start:done])
-            for left, right, stem, part in self._chunks[chunk]:
-                found.append(_Found(start + left, start + right, stem, part))
+        analysed: set[int] = set()
+        for word, stem, is_plain in self._words:
+            start = lowered.find(word)
+            while start >= 0:
+                end = start + len(word)
+                alone = _stands_alone(text, start, end, word) if ascii and is_plain else None
+                if alone:
+                    found.append(_Found(start, end, stem, True))
+                elif alone is None:
+                    self._add_chunk(spaced, folded, start, analysed, found)
+                start = lowered.find(word, end if alone else start + 1)
         return found
 
-    def _wanted_words(self, text: str) -> list[str]:
-        """The surface words of the text whose stems are wanted."""
-        if not self._wanted:
-            return []
-        words = {word for _, word in self._tokenise(text)}
-        new = sorted(words.difference(self._stems))
-        for word, stem in zip(new, self._stem(new) if new else [], strict=True):
-            self._stems[word] = stem if stem in self._wanted else None
-        return [word for word in words if self._stems[word] is not None]
+    def _add_chunk(self, text: str, folded: FoldedText, position: int, analysed: set[int], found: list[_Found]) -> None:
+        """Finds the wanted words of the chunk around a position of the folded text, once for each chunk."""
+        first, last = _chunk_around(text, folded.offset(position))
+        if first in analysed:
+            return
+        analysed.add(first)
+        start = folded.position(first)
+        chunk = text[first:last]
+        if chunk not in self._chunks:
+            self._chunks[chunk] = self._aligned(chunk, folded.text[start : folded.position(last)])
+        found += [_Found(start + left, start + right, stem, part) for left, right, stem, part in self._chunks[chunk]]
 
     def _aligned(self, chunk: str, folded: str) -> list[tuple[int, int, str, bool]]:
         """Where the wanted words of a piece of the text stand in its folded form: (start, end, stem, part)."""
-        tokens = self._tokenise(chunk)
+        tokens = self._analysis.tokenise(chunk)
         aligned = []
         cursor = 0
         for number, (position, word) in enumerate(tokens):
@@ -132,10 +154,33 @@ class Matcher:
             part = number + 1 == len(tokens) or tokens[number + 1][0] != position
             if part:
                 cursor = end
-            stem = self._stems.get(word)
-            if stem is not None:
+            stem = self._analysis.stem_of(word)
+            if stem in self._wanted:
                 aligned.append((start, end, stem, part))
         return aligned
+
+
+def _stands_alone(text: str, start: int, end: int, word: str) -> bool | None:
+    """Whether ``text[start:end]`` is a whole word that analysis keeps as it is, between signs that join nothing.
+
+    None where analysis has to say. Words have parts that begin with a capital, and very long ones are cut in pieces.
+
+    Args:
+        text: ASCII.
+        start, end: where its lower case is ``word``.
+        word: ASCII letters and digits.
+    """
+    before, after = text[start - 1 : start] or " ", text[end : end + 1] or " "
+    if before in _SEPARATORS and after in _SEPARATORS:
+        return True if text[start + 1 : end] == word[1:] else None
+    if before.isalnum():
+        shortly_before = text[max(0, start - _LONG) : start]
+        may_begin = text[start].isupper() or not (" " in shortly_before or "\n" in shortly_before or start < _LONG)
+        return None if may_begin else False
+    if after.isalnum():
+        return None if after.isupper() or len(word) >= _LONG else False
+    joined = before in _JOINERS or (text[end + 1 : end + 2] or " ") not in _SEPARATORS
+    return None if joined or text[start + 1 : end] != word[1:] else True
 
 
 def _chunk_around(text: str, position: int) -> tuple[int, int]:

@@ -7,7 +7,7 @@ Answers are kept, since words come again from query to query. An ``Analysis`` la
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Sequence
 from functools import lru_cache, partial
 from typing import NamedTuple, Protocol
 
@@ -29,6 +29,7 @@ class Vocabulary(Protocol):
     sections: int
 
     def df(self, stem: str) -> int: ...
+    def words_of(self, stem: str) -> list[str]: ...
     def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]: ...
     def words_containing(self, part: str, limit: int) -> list[tuple[str, int]]: ...
     def words_near(self, word: str, distance: int, limit: int) -> list[tuple[str, int, int]]: ...
@@ -92,6 +93,7 @@ class Lexicon:
         searcher: of the snapshot.
         analysis: of the database.
         df: a stem to how many live sections hold it.
+        words_of: a stem to its surface words.
     """
 
     def __init__(self, searcher: Vocabulary, analysis: Analysis) -> None:
@@ -99,6 +101,7 @@ class Lexicon:
         self.analysis = analysis
         # What is kept refers to the searcher and never to this object: no cycle keeps a snapshot's files open.
         self.df: Callable[[str], int] = lru_cache(KEPT)(searcher.df)
+        self.words_of: Callable[[str], Sequence[str]] = lru_cache(KEPT)(searcher.words_of)
         self._known = lru_cache(KEPT)(partial(_known_word, searcher.sections, self.df, analysis))
 
     def known_word(self, text: str) -> KnownWord | None:

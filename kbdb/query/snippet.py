@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from kbdb.query.emphasis import emphasis_markers, without_emphasis
 from kbdb.query.graphemes import boundaries_around
@@ -19,27 +19,29 @@ WIDTH = 220
 MARKS = ("**", "**")
 ELLIPSIS = "\u2026"
 
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f])|\s*[\r\n]\s*")
+_SENTENCE_END = re.compile(r"\s(?:(?<=[.!?]\s)\s*|(?<=[\r\n])\s*|\s*[\r\n]\s*)")
+"""White space after a full stop, or with a line end in it. Begins with what is sought, which makes it fast."""
+
+_CJK_STOP = re.compile("[\u3002\uff01\uff1f]")
+_SENTENCE_END_CJK = re.compile(rf"(?<={_CJK_STOP.pattern})|{_SENTENCE_END.pattern}")
 _SPACE = re.compile(r"\s+")
 _OPENING_NOISE = re.compile(r"(?:(?:#{1,6}|[-*+>|]|\d{1,3}[.)]|`{3,}\S*|~{3,}\S*)\s+)+")
-_WEIGHT_SCALE = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Snippet:
+class Snippet(NamedTuple):
     """A passage of a section.
 
     Attributes:
         text: the passage on one line without the ``**`` of its own, matched terms between marks, an ellipsis where the
             section goes on.
         start, end: where it stands in the section's text.
-        line: line of the section's text, from 1, where its most telling match stands; of its start without a match.
+        telling: where its most telling match starts; its own start without a match.
     """
 
     text: str
     start: int
     end: int
-    line: int
+    telling: int
 
 
 def make_snippet(
@@ -52,10 +54,12 @@ def make_snippet(
         matcher: of the query.
         start: where the body begins, past the heading, which is shown as the title anyway.
         width: characters of the text that the passage may have; a longer match is shown all the same.
-        marks: put before and after what matched.
+        marks: put before and after what matched; without white space.
     """
-    spans = [_moved(span, start) for span in matcher.spans(text[start:]) if span.start < span.end]
-    core = _best(spans, matcher.values, width)
+    spans = matcher.spans(text[start:])
+    if start:
+        spans = [Span(first + start, last + start, clause) for first, last, clause in spans]
+    core = _best(spans, matcher.worth, width)
     if core is None:
         first = last = telling = start + len(text[start:]) - len(text[start:].lstrip())
     else:
@@ -65,8 +69,8 @@ def make_snippet(
     passage = _render(text, first, last, intervals, marks)
     left_out = text[start:first].lstrip()
     before = ELLIPSIS if left_out and not _OPENING_NOISE.fullmatch(left_out) else ""
-    after = ELLIPSIS if text[last:].strip() else ""
-    return Snippet(f"{before}{passage}{after}", first, last, line_of(text, telling if core else first))
+    after = "" if not text[last:] or text[last:].isspace() else ELLIPSIS
+    return Snippet(f"{before}{passage}{after}", first, last, telling if core else first)
 
 
 def line_of(text: str, offset: int) -> int:
@@ -74,50 +78,47 @@ def line_of(text: str, offset: int) -> int:
     return text.count("\n", 0, offset) + text.count("\r", 0, offset) - text.count("\r\n", 0, offset) + 1
 
 
-def _moved(span: Span, by: int) -> Span:
-    return Span(span.start + by, span.end + by, span.clause) if by else span
-
-
-def _best(spans: Sequence[Span], values: Sequence[float], width: int) -> tuple[int, int, int] | None:
+def _best(spans: Sequence[Span], worth: Sequence[int], width: int) -> tuple[int, int, int] | None:
     """The earliest window whose distinct clauses are worth most.
 
     Returns:
         Where its first match starts, its last one ends and its most telling one starts; None without spans.
     """
-    worth = [round(value * _WEIGHT_SCALE) + 1 for value in values]
-    counts = [0] * len(values)
+    if len(spans) < 2:
+        return (spans[0].start, spans[0].end, spans[0].start) if spans else None
+    counts = [0] * len(worth)
     total = best_total = right = 0
     best = None
-    for left, span in enumerate(spans):
+    for left, (start, _, clause) in enumerate(spans):
         right = max(right, left)
-        while right < len(spans) and (spans[right].end - span.start <= width or right == left):
-            counts[spans[right].clause] += 1
-            total += worth[spans[right].clause] if counts[spans[right].clause] == 1 else 0
+        while right < len(spans) and (spans[right].end - start <= width or right == left):
+            entering = spans[right].clause
+            total += 0 if counts[entering] else worth[entering]
+            counts[entering] += 1
             right += 1
         if total > best_total:
             best, best_total = (left, right), total
-        counts[span.clause] -= 1
-        total -= 0 if counts[span.clause] else worth[span.clause]
+        counts[clause] -= 1
+        total -= 0 if counts[clause] else worth[clause]
     if best is None:
         return None
     window = spans[best[0] : best[1]]
-    telling = max(window, key=lambda span: (worth[span.clause], -span.start))
-    return window[0].start, max(span.end for span in window), telling.start
+    telling = max([(worth[clause], -start) for start, _, clause in window])
+    return window[0].start, max([end for _, end, _ in window]), -telling[1]
 
 
 def _widen(text: str, first: int, last: int, lowest: int, width: int) -> tuple[int, int]:
     """Grows a window to about ``width`` characters, to where sentences, lines, words or at least graphemes end."""
     room = max(0, width - (last - first))
-    near = max(lowest, first - room // 3)
-    starts = _sentences(text, max(lowest, first - room), first, lowest)
-    start = starts[-1] if starts else _word_start(text, near, first)
+    start = _start(text, first, lowest, room)
     end = _end(text, last, min(len(text), max(last, start + width)))
     if end == len(text) and end - start < width:
         earliest = max(lowest, end - width)
         starts = _sentences(text, earliest, start, lowest)
         start = starts[0] if starts else _word_start(text, earliest, start)
-    start = _cut(text, start, lowest, first, later=True)
-    end = _cut(text, end, last, len(text), later=False)
+    if not text.isascii() or "\r" in text:
+        start = _cut(text, start, lowest, first, later=True)
+        end = _cut(text, end, last, len(text), later=False)
     noise = _OPENING_NOISE.match(text, start, max(start, first))
     if noise:
         start = noise.end()
@@ -128,10 +129,49 @@ def _widen(text: str, first: int, last: int, lowest: int, width: int) -> tuple[i
     return boundaries_around(text, start)[0], boundaries_around(text, end)[1]
 
 
+def _start(text: str, first: int, lowest: int, room: int) -> int:
+    """The best place to start before ``first``: the last sentence's or line's, else a word's near it."""
+    earliest = max(lowest, first - room)
+    between = _last_break(text, earliest, first)
+    if between is not None:
+        return between[1]
+    return lowest if earliest == lowest else _word_start(text, max(lowest, first - room // 3), first)
+
+
 def _sentences(text: str, lowest: int, highest: int, first: int) -> list[int]:
     """Where sentences and lines begin from ``lowest`` to ``highest``; the text's own beginning is at ``first``."""
-    starts = [found.end() for found in _SENTENCE_END.finditer(text, lowest, highest)]
+    starts = [found.end() for found in _sentence_ends(text, lowest, highest)]
     return [first, *starts] if lowest == first else starts
+
+
+def _last_break(text: str, lowest: int, highest: int) -> tuple[int, int] | None:
+    """Start and end of the last ``_SENTENCE_END`` from ``lowest`` to ``highest``; None without one.
+
+    Looks for signs from the end, because most are near it, and a search for the pattern begins at the start.
+    """
+    if not text.isascii() and _CJK_STOP.search(text, max(0, lowest - 1), highest):
+        breaks = [found.span() for found in _SENTENCE_END_CJK.finditer(text, lowest, highest)]
+        return breaks[-1] if breaks else None
+    place = max(text.rfind("\n", lowest, highest), text.rfind("\r", lowest, highest))
+    before = max(0, lowest - 1)
+    for sign in ".!?":
+        found = text.rfind(sign, before, max(0, highest - 1))
+        while found > place and not text[found + 1].isspace():
+            found = text.rfind(sign, before, found)
+        place = max(place, found)
+    if place < 0:
+        return None
+    start = end = place + 1
+    while end < highest and text[end].isspace():
+        end += 1
+    while start > lowest and text[start - 1].isspace():
+        start -= 1
+    return start, end
+
+
+def _sentence_ends(text: str, lowest: int, highest: int) -> Iterator[re.Match[str]]:
+    cjk = not text.isascii() and _CJK_STOP.search(text, max(0, lowest - 1), highest)
+    return (_SENTENCE_END_CJK if cjk else _SENTENCE_END).finditer(text, lowest, highest)
 
 
 def _word_start(text: str, lowest: int, highest: int) -> int:
@@ -146,11 +186,21 @@ def _end(text: str, last: int, highest: int) -> int:
     """The best place to end from ``last`` to ``highest``: a sentence's in the last third, else a word's."""
     if highest == len(text) or text[highest].isspace():
         return highest
-    sentences = [found.start() for found in _SENTENCE_END.finditer(text, last, highest)]
-    if sentences and sentences[-1] >= highest - (highest - last) // 3:
-        return sentences[-1]
-    spaces = [found.start() for found in _SPACE.finditer(text, last, highest)]
-    return spaces[-1] if spaces else highest
+    lowest = highest - (highest - last) // 3
+    between = _last_break(text, _space_start(text, last, lowest), highest)
+    if between is not None and between[0] >= lowest:
+        return between[0]
+    space = highest
+    while space > last and not text[space - 1].isspace():
+        space -= 1
+    return _space_start(text, last, space - 1) if space > last else highest
+
+
+def _space_start(text: str, lowest: int, position: int) -> int:
+    """Where the white space begins in which a position lies, if not before ``lowest``; elsewhere the position."""
+    while position > lowest and text[position].isspace() and text[position - 1].isspace():
+        position -= 1
+    return position
 
 
 def _cut(text: str, position: int, lowest: int, highest: int, *, later: bool) -> int:
@@ -164,9 +214,13 @@ def _cut(text: str, position: int, lowest: int, highest: int, *, later: bool) ->
 def _intervals(text: str, spans: Iterable[Span], first: int, last: int) -> list[tuple[int, int]]:
     """What to mark within a window: spans on whole graphemes, joined where at most one joining sign lies between."""
     intervals: list[tuple[int, int]] = []
-    for span in spans:
-        start = max(first, boundaries_around(text, span.start)[0])
-        end = min(last, boundaries_around(text, span.end)[1])
+    for start, end, _ in spans:
+        if end <= first:
+            continue
+        if start >= last:
+            break
+        start = max(first, boundaries_around(text, start)[0])
+        end = min(last, boundaries_around(text, end)[1])
         if start >= end:
             continue
         if intervals and (start <= intervals[-1][1] or _is_joiner(text[intervals[-1][1] : start])):
@@ -181,16 +235,17 @@ def _is_joiner(between: str) -> bool:
 
 
 def _render(text: str, first: int, last: int, intervals: Iterable[tuple[int, int]], marks: tuple[str, str]) -> str:
+    """The passage on one line, without the emphasis of its own."""
     markers = emphasis_markers(text)
     pieces = []
     cursor = first
     for start, end in intervals:
-        before, matched = (without_emphasis(text, *part, markers) for part in ((cursor, start), (start, end)))
-        pieces += [_collapse(before), marks[0], _collapse(matched), marks[1]]
+        pieces += [_piece(text, cursor, start, markers), marks[0], _piece(text, start, end, markers), marks[1]]
         cursor = end
-    pieces.append(_collapse(without_emphasis(text, cursor, last, markers)))
-    return "".join(pieces).strip()
+    pieces.append(_piece(text, cursor, last, markers))
+    passage = "".join(pieces)
+    return passage.strip() if passage.isprintable() and "  " not in passage else " ".join(passage.split())
 
 
-def _collapse(text: str) -> str:
-    return _SPACE.sub(" ", text)
+def _piece(text: str, start: int, end: int, markers: list[tuple[int, int]]) -> str:
+    return without_emphasis(text, start, end, markers) if markers else text[start:end]

@@ -52,20 +52,20 @@ def test_a_phrase_beats_its_words(store: Store) -> None:
 def test_without_a_match_the_body_begins(store: Store) -> None:
     snippet = make_snippet("# Heading\n\nThe body, and more.", store.matcher("token"), start=9, width=100)
     assert snippet.text == "The body, and more."
-    assert snippet.line == 3
+    assert line_of("# Heading\n\nThe body, and more.", snippet.telling) == 3
 
 
 def test_the_heading_is_not_shown_again(store: Store) -> None:
     text = "# The token\n\nFirst line.\nA token here."
     snippet = make_snippet(text, store.matcher("token"), start=11)
     assert snippet.text == "First line. A **token** here."
-    assert snippet.line == 4
+    assert line_of(text, snippet.telling) == 4
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_the_line_is_that_of_the_most_telling_match(store: Store, end: str) -> None:
     text = end.join(["the", "the", "", "a token", "the"])
-    assert make_snippet(text, store.matcher("token")).line == 4
+    assert line_of(text, make_snippet(text, store.matcher("token")).telling) == 4
     assert line_of(text, len(text)) == 5
 
 
@@ -148,5 +148,5 @@ def test_a_snippet_is_a_piece_of_the_text_on_whole_graphemes(store: Store, text:
     plain = snippet.text.replace(MARKS[0], "").replace(MARKS[1], "")
     assert plain.removeprefix(ELLIPSIS).removesuffix(ELLIPSIS).strip() in collapsed(text)
     assert snippet.text.count(MARKS[0]) == snippet.text.count(MARKS[1])
-    assert 1 <= snippet.line <= line_of(text, len(text))
+    assert 0 <= snippet.telling <= len(text)
     assert make_snippet(text, store.matcher(query), width=width, marks=MARKS) == snippet

@@ -11,7 +11,7 @@ from kbdb.index.api import EngineModule, Searcher, Segment
 from kbdb.index.engine import engine
 from kbdb.languages import stop_words
 from kbdb.plan import EngineHit, Entry, Params
-from kbdb.query.highlight import Matcher
+from kbdb.query.highlight import Matcher, Span
 from kbdb.query.lexicon import Analysis, Lexicon
 from kbdb.query.parser import parse_query
 from kbdb.query.resolve import resolve
@@ -47,7 +47,8 @@ class Store:
         return Lexicon(self.searcher, analysis)
 
     def matcher(self, query: str) -> Matcher:
-        return Matcher(self.resolve(query), self.engine.tokenise, STEMMER.stems)
+        """Of any text, also one that the store does not hold."""
+        return _OfAnyText(self.resolve(query), self.lexicon.analysis)
 
     def stems_in(self, text: str) -> set[str]:
         """The stems that the analysis finds in a text."""
@@ -76,6 +77,21 @@ class Store:
         best = self.best(query)
         assert best is not None
         return matched_terms(resolved, best.matched, self.searcher.explain(resolved.plan, best.segment, best.entry))
+
+
+class _OfAnyText(Matcher):
+    """Takes the words of stems from each text; those of a stored one the store knows."""
+
+    def __init__(self, resolved: Resolved, analysis: Analysis) -> None:
+        super().__init__(resolved, analysis, lambda _: ())
+        self._made_with = resolved, analysis
+
+    def spans(self, text: str) -> list[Span]:
+        resolved, analysis = self._made_with
+        words = sorted({word for _, word in analysis.tokenise(text)})
+        return Matcher(
+            resolved, analysis, lambda stem: [word for word in words if analysis.stem_of(word) == stem]
+        ).spans(text)
 
 
 def make_store(sections: Iterable[tuple[str, str]], synonyms: Synonyms = SYNONYMS) -> Store:
