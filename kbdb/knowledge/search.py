@@ -16,7 +16,7 @@ from kbdb.knowledge.entries import StoredPlace, StoredSection, source_key, tag_k
 from kbdb.knowledge.sources import source_of
 from kbdb.knowledge.view import View
 from kbdb.model import PagedSearchResult, SearchHit, Unreadable
-from kbdb.plan import Alternative, Clause, EngineHit, EngineResult, Plan, Share
+from kbdb.plan import Alternative, Clause, EngineHit, EngineResult, Plan
 from kbdb.query.explain import explain_shares
 from kbdb.query.highlight import Matcher
 from kbdb.query.parser import parse_query
@@ -32,6 +32,8 @@ MAX_LIMIT = 1000
 
 MAX_DEPTH = 100_000
 """offset + limit reach at most this deep."""
+
+NOWHERE = StoredPlace("", "", "", (), 0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,20 +206,20 @@ def _hits(
     unreadable: list[Unreadable],
 ) -> list[SearchHit]:
     matcher = Matcher(resolved, core.analysis, snapshot.lexicon.words_of)
+    needs_shares = options.explain or resolved.has_choices
+    terms: dict[int, tuple[str, ...]] = {}
+    segments = [snapshot.slots[found.segment].segment for found in page]
+    kbids = [kbid_encode(segment.kbid(found.entry)) for segment, found in zip(segments, page, strict=True)]
     hits = []
-    for found in page:
-        segment = snapshot.slots[found.segment].segment
-        kbid = kbid_encode(segment.kbid(found.entry))
-        try:
-            section = core.store.read_section(kbid)
-        except KbdbError as error:
-            unreadable.append(Unreadable(kbid, str(core.store.layout.section(kbid)), error.message))
+    for found, segment, kbid, section in zip(page, segments, kbids, core.store.read_sections(kbids), strict=True):
+        if isinstance(section, KbdbError):
+            unreadable.append(Unreadable(kbid, str(core.store.layout.section(kbid)), section.message))
             continue
         text = text_of(section)
         stored = StoredSection.decode(segment.stored(found.entry))
-        shares: tuple[Share, ...] = ()
-        if options.explain or resolved.has_choices:
-            shares = snapshot.searcher.explain(resolved.plan, found.segment, found.entry)
+        shares = snapshot.searcher.explain(resolved.plan, found.segment, found.entry) if needs_shares else ()
+        if shares or found.matched not in terms:
+            terms[found.matched] = matched_terms(resolved, found.matched, shares)
         place = shown_place(core, stored, asked)
         body = body_of(text, section.title, section.type)
         snippet = make_snippet(body or stored.description, matcher)
@@ -233,7 +235,7 @@ def _hits(
                 source=place.source,
                 score=found.score,
                 snippet=snippet.text,
-                matched_terms=matched_terms(resolved, found.matched, shares),
+                matched_terms=terms[found.matched],
                 tags=stored.tags,
                 section_type=section.section_type,
                 content=text if options.content else None,
@@ -245,7 +247,11 @@ def _hits(
 
 def shown_place(core: Core, stored: StoredSection, keys: Collection[str] = ()) -> StoredPlace:
     """The place a hit is cited by: in a document that filter keys ask for, else in the first live one, else in any."""
-    asked = (p for p in stored.places if f"doc:{p.docid}" in keys or source_key(p.source) in keys)
-    live = (place for place in stored.places if core.document_is_live(place.docid))
-    nowhere = StoredPlace("", "", "", (), 0, 0, 0)
-    return next(asked, None) or next(live, None) or next(iter(stored.places), nowhere)
+    if keys:
+        for place in stored.places:
+            if f"doc:{place.docid}" in keys or source_key(place.source) in keys:
+                return place
+    for place in stored.places:
+        if core.document_is_live(place.docid):
+            return place
+    return stored.places[0] if stored.places else NOWHERE

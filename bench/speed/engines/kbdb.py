@@ -10,15 +10,16 @@ import kbdb
 from bench.speed.corpus import CorpusSection, write_markdown
 from bench.speed.engines.api import LIMIT, Hit, Rank
 from kbdb.config import load
-from kbdb.index.api import Searcher, Segment, Stem
+from kbdb.index.api import Searcher, Segment
 from kbdb.index.engine import engine, stemmer
 from kbdb.knowledge import KnowledgeBase
 from kbdb.languages import stop_words
 from kbdb.paths import Layout, database_root
 from kbdb.plan import Params, Plan
+from kbdb.query.lexicon import Analysis, Lexicon
 from kbdb.query.parser import parse_query
 from kbdb.query.resolve import resolve
-from kbdb.query.synonyms import Synonyms, load_synonyms
+from kbdb.query.synonyms import load_synonyms
 from kbdb.store import index_files
 
 DOCUMENTS = "docs"
@@ -43,20 +44,11 @@ class BareIndex:
         files = index_files.map_segment(layout, meta.folders[0])
         self.segment: Segment = engine().Segment(*files, fingerprint=meta.fingerprint)
         self.searcher: Searcher = engine().Searcher([self.segment], [self.segment.listed()], settings.params)
-        self._settings = settings
+        self._lexicon = Lexicon(self.searcher, settings.analysis)
 
     def plan(self, query: str) -> Plan:
         """The query as the engine gets it."""
-        settings = self._settings
-        resolved = resolve(
-            parse_query(query),
-            self.searcher,
-            engine().tokenise,
-            settings.stem,
-            settings.stop_words,
-            settings.synonyms,
-        )
-        return resolved.plan
+        return resolve(parse_query(query), self._lexicon).plan
 
     def rank(self, query: str) -> list[tuple[str, float]]:
         """Ids and scores of the best sections."""
@@ -68,9 +60,7 @@ class Settings:
     """What a database configures and no index holds."""
 
     params: Params
-    stem: Stem
-    stop_words: frozenset[str]
-    synonyms: Synonyms
+    analysis: Analysis
 
     @classmethod
     def read(cls, folder: Path) -> Settings:
@@ -79,7 +69,8 @@ class Settings:
         config = load(layout.config)
         stem = stemmer(config.analysis.language)
         synonyms = load_synonyms(layout.synonyms, stem)
-        return cls(config.search.params(), stem, stop_words(config.analysis.language), synonyms)
+        dropped = stop_words(config.analysis.language)
+        return cls(config.search.params(), Analysis(engine().tokenise, stem, dropped, synonyms))
 
 
 class Kbdb:
