@@ -236,14 +236,14 @@ cdef class Searcher:
             found = []
             for i in range(count):
                 hit = &hits[i]
+                error.segment = hit.segment
+                status = kb_corpus_kbid(&self._views[hit.segment].segment.corpus, hit.entry, &kbid, &error)
+                if status != KB_OK:
+                    raise self._failed(status, &error)
                 if as_rank:
-                    error.segment = hit.segment
-                    status = kb_corpus_kbid(&self._views[hit.segment].segment.corpus, hit.entry, &kbid, &error)
-                    if status != KB_OK:
-                        raise self._failed(status, &error)
                     found.append((_kbid_text(kbid), hit.score))
                 else:
-                    found.append(EngineHit(hit.segment, hit.entry, hit.score, hit.matched))
+                    found.append(EngineHit(hit.segment, hit.entry, hit.score, hit.matched, _kbid_text(kbid)))
             return found, total
         finally:
             self._scratches.append(scratch)

@@ -87,7 +87,7 @@ class Plan(NamedTuple):
 
 
 class EngineHit(NamedTuple):
-    """A section found: its segment's place in the searcher's list, its entry there, its score.
+    """A section found: its segment's place in the searcher's list, its entry there, its score, its kbid as text.
 
     ``matched`` has bit i set when clause i matched.
     """
@@ -96,6 +96,7 @@ class EngineHit(NamedTuple):
     entry: int
     score: float
     matched: int
+    kbid: str
 
 
 class EngineResult(NamedTuple):

@@ -17,6 +17,8 @@ from kbdb.reference.varint import corrupt
 if TYPE_CHECKING:
     from kbdb.reference.searcher import Searcher
 
+KBID_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+
 
 @dataclass(frozen=True, slots=True)
 class _Alternative:
@@ -51,7 +53,7 @@ def search(searcher: Searcher, plan: Plan, candidates: Sequence[set[int]]) -> li
         for entry in entries
         if _matches(clauses, segment, entry)
     ]
-    hits.sort(key=lambda hit: (-hit.score, corpus_kbid(searcher.segments[hit.segment].corpus, hit.entry), hit.segment))
+    hits.sort(key=lambda hit: (-hit.score, hit.kbid, hit.segment))
     return hits
 
 
@@ -86,7 +88,8 @@ def _hit(searcher: Searcher, clauses: list[_Clause], segment: int, entry: int) -
     for share in _shares(searcher, clauses, segment, entry):
         score = score + share.value
         matched |= 1 << share.clause
-    return EngineHit(segment, entry, score, matched)
+    kbid = corpus_kbid(searcher.segments[segment].corpus, entry)
+    return EngineHit(segment, entry, score, matched, _kbid_text(kbid))
 
 
 def _shares(searcher: Searcher, clauses: list[_Clause], segment: int, entry: int) -> tuple[Share, ...]:
@@ -115,3 +118,8 @@ def _saturation(searcher: Searcher, segment: int, entry: int, frequencies: Frequ
         corpus = searcher.segments[segment].corpus
         raise corrupt(corpus.path, container_place(corpus, LENGTHS, 0), "a stem occurs in a field of length 0")
     return bm25f_saturation(searcher.params, searcher.averages, lengths, frequencies)
+
+
+def _kbid_text(kbid: bytes) -> str:
+    number = int.from_bytes(kbid, "big") << 2
+    return "".join(KBID_ALPHABET[number >> shift & 31] for shift in range(125, -1, -5))

@@ -25,8 +25,6 @@ from kbdb.reference.similar import similar
 from kbdb.reference.terms import postings_read, terms_find
 from kbdb.reference.words import words_df, words_find, words_of_stem
 
-KBID_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
-
 
 class Searcher:
     """A snapshot: segments, and the entries of each that are live. Entries outside do not exist for it.
@@ -129,8 +127,7 @@ class Searcher:
 
     def rank(self, plan: Plan, limit: int) -> list[tuple[str, float]]:
         """Like ``search``, but just kbids, as 26 characters, and scores."""
-        hits = self.search(plan, limit).hits
-        return [(_kbid_text(corpus_kbid(self.segments[hit.segment].corpus, hit.entry)), hit.score) for hit in hits]
+        return [(hit.kbid, hit.score) for hit in self.search(plan, limit).hits]
 
     def explain(self, plan: Plan, segment: int, entry: int) -> tuple[Share, ...]:
         """The shares of the should and must clauses that occur in an entry, in plan order; none when it is not live."""
@@ -164,8 +161,3 @@ def _by_df(words: dict[str, int]) -> list[tuple[str, int]]:
 
 def _entries(bitmap: bytes) -> set[int]:
     return {8 * place + bit for place, byte in enumerate(bitmap) for bit in range(8) if byte >> bit & 1}
-
-
-def _kbid_text(kbid: bytes) -> str:
-    number = int.from_bytes(kbid, "big") << 2
-    return "".join(KBID_ALPHABET[number >> shift & 31] for shift in range(125, -1, -5))

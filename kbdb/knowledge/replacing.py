@@ -11,7 +11,6 @@ from kbdb.knowledge.core import Core, utc_now
 from kbdb.knowledge.entries import StoredSection
 from kbdb.model import Event, Manifest, Section, State
 from kbdb.plan import FIELDS, MAX_CLAUSES, Alternative, Clause, Plan
-from kbdb.store.ids import kbid_encode
 
 
 @dataclass(slots=True)
@@ -110,7 +109,6 @@ def live_with_title(core: Core, title: str) -> list[tuple[str, StoredSection]]:
         segment = snapshot.slots[hit.segment].segment
         if bool(segment.lengths(hit.entry)[0]) is not bool(words):
             continue
-        kbid = kbid_encode(segment.kbid(hit.entry))
-        if core.title_of(kbid) == title:
-            found.append((kbid, StoredSection.decode(segment.stored(hit.entry))))
+        if core.title_of(hit.kbid) == title:
+            found.append((hit.kbid, StoredSection.decode(segment.stored(hit.entry))))
     return sorted(found)

@@ -24,7 +24,7 @@ from kbdb.query.resolve import resolve
 from kbdb.query.resolved import NO_FILTERS, Resolved
 from kbdb.query.snippet import make_snippet
 from kbdb.query.verdict import match_of, matched_terms, verdict_of
-from kbdb.store.ids import is_docid, kbid_encode
+from kbdb.store.ids import is_docid
 
 MODES = ("lexical", "vector", "hybrid")
 MAX_LIMIT = 1000
@@ -101,7 +101,7 @@ def rank(core: Core, query: str, limit: int) -> list[tuple[str, float]]:
         return snapshot.searcher.rank(resolved.plan, limit)
     allowed = snapshot.allowed(_asked(core, resolved), _excluded(core, resolved))
     hits = _run(snapshot, resolved, limit, allowed).hits
-    return [(kbid_encode(snapshot.slots[hit.segment].segment.kbid(hit.entry)), hit.score) for hit in hits]
+    return [(hit.kbid, hit.score) for hit in hits]
 
 
 def _check(options: SearchOptions) -> None:
@@ -208,18 +208,17 @@ def _hits(
     matcher = Matcher(resolved, core.analysis, snapshot.lexicon.words_of)
     needs_shares = options.explain or resolved.has_choices
     terms: dict[int, tuple[str, ...]] = {}
-    segments = [snapshot.slots[found.segment].segment for found in page]
-    kbids = [kbid_encode(segment.kbid(found.entry)) for segment, found in zip(segments, page, strict=True)]
     hits = []
-    for found, segment, kbid, section in zip(page, segments, kbids, core.store.read_sections(kbids), strict=True):
+    for found, section in zip(page, core.store.read_sections(found.kbid for found in page), strict=True):
+        segment, entry, score, matched, kbid = found
         if isinstance(section, KbdbError):
             unreadable.append(Unreadable(kbid, str(core.store.layout.section(kbid)), section.message))
             continue
         text = text_of(section)
-        stored = StoredSection.decode(segment.stored(found.entry))
-        shares = snapshot.searcher.explain(resolved.plan, found.segment, found.entry) if needs_shares else ()
-        if shares or found.matched not in terms:
-            terms[found.matched] = matched_terms(resolved, found.matched, shares)
+        stored = StoredSection.decode(snapshot.slots[segment].segment.stored(entry))
+        shares = snapshot.searcher.explain(resolved.plan, segment, entry) if needs_shares else ()
+        if shares or matched not in terms:
+            terms[matched] = matched_terms(resolved, matched, shares)
         place = shown_place(core, stored, asked)
         body = body_of(text, section.title, section.type)
         snippet = make_snippet(body or stored.description, matcher)
@@ -233,9 +232,9 @@ def _hits(
                 line=place.line,
                 line_end=place.line_end,
                 source=place.source,
-                score=found.score,
+                score=score,
                 snippet=snippet.text,
-                matched_terms=terms[found.matched],
+                matched_terms=terms[matched],
                 tags=stored.tags,
                 section_type=section.section_type,
                 content=text if options.content else None,
