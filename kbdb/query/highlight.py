@@ -94,39 +94,48 @@ class Matcher:
     def spans(self, text: str) -> list[Span]:
         """All places where a clause matches in a text, by start, end, clause. They may overlap."""
         folded = fold_text(text)
-        found = self._found(text, folded)
+        found = self._found_in_ascii(text, folded) if text.isascii() else self._found(text, folded)
         for pair in self._pairs:
             found += [_Found(start, start + len(pair), pair, True) for start in _pair_places(pair, folded.text)]
-        spans = {Span(start, end, clause) for start, end, stem, _ in found for clause in self._single.get(stem, ())}
-        if self._phrases:
+        single = self._single
+        spans = [Span(start, end, clause) for start, end, stem, _ in found for clause in single.get(stem, ())]
+        if self._phrases and found:
             parts = sorted({one for one in found if one.part})
             for stems, clause in self._phrases:
-                spans.update([Span(start, end, clause) for start, end in _phrases(parts, stems, folded.text)])
+                spans += [Span(start, end, clause) for start, end in _phrases(parts, stems, folded.text)]
         for character, clause in self._characters:
-            for start in _occurrences(character, folded.text):
-                spans.add(Span(start, start + len(character), clause))
+            size = len(character)
+            spans += [Span(start, start + size, clause) for start in _occurrences(character, folded.text)]
         if folded.positions:
             back = [Span(folded.offset(start), folded.offset(end), clause) for start, end, clause in spans]
-            spans = {span for span in back if span.start < span.end}
-        return sorted(spans)
+            spans = [span for span in back if span.start < span.end]
+        return sorted(set(spans)) if len(spans) > 1 else spans
 
-    def _found(self, text: str, folded: FoldedText) -> list[_Found]:
-        """Where wanted words of scripts with spaces stand in the folded text."""
-        ascii = text.isascii()
-        spaced = text if ascii else _UNSPACED.sub(_blank, text)
-        lowered = folded.text
+    def _found_in_ascii(self, text: str, folded: FoldedText) -> list[_Found]:
+        """As ``_found``; here most places tell by themselves that a word stands there, and need no analysis."""
+        lowered, around = folded.text, f" {text} "
         found: list[_Found] = []
         analysed: set[int] = set()
         for word, stem, is_plain in self._words:
             start = lowered.find(word)
             while start >= 0:
                 end = start + len(word)
-                alone = _stands_alone(text, start, end, word) if ascii and is_plain else None
+                alone = _stands_alone(around, start, end, word) if is_plain else None
                 if alone:
                     found.append(_Found(start, end, stem, True))
                 elif alone is None:
-                    self._add_chunk(spaced, folded, start, analysed, found)
+                    self._add_chunk(text, folded, start, analysed, found)
                 start = lowered.find(word, end if alone else start + 1)
+        return found
+
+    def _found(self, text: str, folded: FoldedText) -> list[_Found]:
+        """Where wanted words of scripts with spaces stand in the folded text."""
+        spaced = _UNSPACED.sub(_blank, text)
+        found: list[_Found] = []
+        analysed: set[int] = set()
+        for word, _, _ in self._words:
+            for start in _occurrences(word, folded.text):
+                self._add_chunk(spaced, folded, start, analysed, found)
         return found
 
     def _add_chunk(self, text: str, folded: FoldedText, position: int, analysed: set[int], found: list[_Found]) -> None:
@@ -160,27 +169,26 @@ class Matcher:
         return aligned
 
 
-def _stands_alone(text: str, start: int, end: int, word: str) -> bool | None:
-    """Whether ``text[start:end]`` is a whole word that analysis keeps as it is, between signs that join nothing.
+def _stands_alone(around: str, start: int, end: int, word: str) -> bool | None:
+    """Whether a place in a text holds a whole word that analysis keeps as it is, between signs that join nothing.
 
     None where analysis has to say. Words have parts that begin with a capital, and very long ones are cut in pieces.
 
     Args:
-        text: ASCII.
-        start, end: where its lower case is ``word``.
+        around: the text, ASCII, with a space at either end.
+        start, end: where in the text its lower case is ``word``.
         word: ASCII letters and digits.
     """
-    before, after = text[start - 1 : start] or " ", text[end : end + 1] or " "
-    if before in _SEPARATORS and after in _SEPARATORS:
-        return True if text[start + 1 : end] == word[1:] else None
-    if before.isalnum():
-        shortly_before = text[max(0, start - _LONG) : start]
-        may_begin = text[start].isupper() or not (" " in shortly_before or "\n" in shortly_before or start < _LONG)
-        return None if may_begin else False
+    before, after = around[start], around[end + 1]
+    if before in _SEPARATORS:
+        if after in _SEPARATORS or (after in _JOINERS and around[end + 2] in _SEPARATORS):
+            return True if around[start + 2 : end + 1] == word[1:] else None
+    elif before.isalnum():
+        shortly_before = around[max(0, start - _LONG) : start]
+        return None if around[start + 1].isupper() or " " not in shortly_before else False
     if after.isalnum():
         return None if after.isupper() or len(word) >= _LONG else False
-    joined = before in _JOINERS or (text[end + 1 : end + 2] or " ") not in _SEPARATORS
-    return None if joined or text[start + 1 : end] != word[1:] else True
+    return None
 
 
 def _chunk_around(text: str, position: int) -> tuple[int, int]:
@@ -219,9 +227,11 @@ def _is_in_run(char: str) -> bool:
 
 def _phrases(parts: list[_Found], stems: tuple[str, ...], folded: str) -> Iterable[tuple[int, int]]:
     """Where words of these stems stand in a row, with nothing that belongs to a word between them."""
-    for first in range(len(parts) - len(stems) + 1):
-        row = parts[first : first + len(stems)]
-        if tuple(one.stem for one in row) == stems and all(
-            not any(map(str.isalnum, folded[left.end : right.start])) for left, right in pairwise(row)
+    row = list(stems)
+    found = [one.stem for one in parts]
+    for first in [number for number, stem in enumerate(found) if stem == row[0]]:
+        if found[first : first + len(row)] == row and all(
+            not any(map(str.isalnum, folded[left.end : right.start]))
+            for left, right in pairwise(parts[first : first + len(row)])
         ):
-            yield row[0].start, row[-1].end
+            yield parts[first].start, parts[first + len(row) - 1].end
