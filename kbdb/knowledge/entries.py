@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
+from typing import NamedTuple
 
 from kbdb.ingest.body import body_of
 from kbdb.ingest.links import links, may_link
@@ -31,8 +31,7 @@ JSON = b"["
 MARK_BYTES = 6
 
 
-@dataclass(frozen=True, slots=True)
-class StoredPlace:
+class StoredPlace(NamedTuple):
     """What the index keeps of one listing of a section: where a hit is cited.
 
     Attributes:
@@ -48,8 +47,7 @@ class StoredPlace:
     line_end: int
 
 
-@dataclass(frozen=True, slots=True)
-class StoredSection:
+class StoredSection(NamedTuple):
     """What the index keeps of a section, to show a hit without reading manifests.
 
     Title and content are not here: they stand in the section's own file, which a hit reads anyway. The types do too,

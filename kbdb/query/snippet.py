@@ -67,9 +67,9 @@ def make_snippet(
     first, last = _widen(text, first, last, start, width)
     intervals = _intervals(text, spans, first, last)
     passage = _render(text, first, last, intervals, marks)
-    left_out = text[start:first].lstrip()
+    left_out, rest = text[start:first].lstrip(), text[last:]
     before = ELLIPSIS if left_out and not _OPENING_NOISE.fullmatch(left_out) else ""
-    after = "" if not text[last:] or text[last:].isspace() else ELLIPSIS
+    after = ELLIPSIS if rest and not rest.isspace() else ""
     return Snippet(f"{before}{passage}{after}", first, last, telling if core else first)
 
 

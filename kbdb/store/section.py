@@ -24,9 +24,12 @@ def kbid_of(section_type: str, type: str, title: str, content: bytes) -> str:
 
     Same knowledge, same kbid, wherever it stands; different parts never give the same bytes to the hash.
     """
-    head = title.encode()
-    parts = (_hashed_types(section_type, type), _length(head), head, _length(content), content)
-    return kbid_encode(sha256(b"".join(parts)).digest()[:KBID_BYTES])
+    return kbid_encode(_digest(section_type, type, title.encode(), content))
+
+
+def _digest(section_type: str, type: str, title: bytes, content: bytes) -> bytes:
+    parts = (_hashed_types(section_type, type), _length(title), title, _length(content), content)
+    return sha256(b"".join(parts)).digest()[:KBID_BYTES]
 
 
 @lru_cache(maxsize=256)
@@ -110,28 +113,36 @@ def decode_plain(data: bytes) -> Section | None:
     header = _PLAIN.match(data)
     if header is None:
         return None
-    kbid, section_type, type = header[1].decode(), header[2].decode(), header[3].decode()
+    written, types, head, digest = header.groups()
+    known = _known_types(types)
     content = data[header.end() :]
+    if known is None or sha256(content).hexdigest().encode() != digest:
+        return None
+    section_type, type, must_be_utf8 = known
+    kbid = kbid_encode(_digest(section_type, type, head, content))
+    if kbid.encode() != written:
+        return None
     try:
-        title = header[4].decode()
-        if is_text(type) and not content.isascii():
+        if must_be_utf8 and not content.isascii():
             content.decode()
+        return Section(kbid, section_type, type, head.decode(), content)
     except UnicodeDecodeError:
         return None
-    sound = (
-        section_type in SECTION_TYPES
-        and is_media_type(type)
-        and sha256(content).hexdigest().encode() == header[5]
-        and kbid_of(section_type, type, title, content) == kbid
-    )
-    return Section(kbid, section_type, type, title, content) if sound else None
 
 
 _PLAIN = re.compile(
     rb"\+\+\+\nformat = 1\n"
-    rb'kbid = "([0-9a-z]{26})"\nsection_type = "([a-z]+)"\ntype = "([!-~]+)"\ntitle = "([^"\\\x00-\x1f\x7f]*)"\n'
+    rb'kbid = "([0-9a-z]{26})"\n(section_type = "[a-z]+"\ntype = "[!#-~]+"\n)title = "([^"\\\x00-\x1f\x7f]*)"\n'
     rb'sha256 = "([0-9a-f]{64})"\n\+\+\+\n'
 )
+
+
+@lru_cache(maxsize=256)
+def _known_types(lines: bytes) -> tuple[str, str, bool] | None:
+    """Section type and type of two lines of a header, and whether content must be UTF-8; None for what is neither."""
+    _, section_type, _, type, _ = lines.decode().split('"')
+    known = section_type in SECTION_TYPES and is_media_type(type)
+    return (section_type, type, is_text(type)) if known else None
 
 
 def _decode_checked(data: bytes, path: str | PathLike[str]) -> Section:
