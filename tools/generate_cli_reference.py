@@ -46,8 +46,8 @@ Settings stand in `.kbdb/worker.toml`. A missing file or key means the default; 
 allowed is an error that names it. `kbdb config` shows each value in force and the line it came from. A number for `b`
 in `[search]` stands for all fields.
 
-`search.deadline_ms`, `index.build_memory_mb` and the tables `[daemon]`, `[embedding]`, `[auto_capture]` and `[capture]`
-are checked, and nothing acts on them yet: there is no daemon, no embedding and no capture in this version.
+`search.deadline_ms` and the tables `[daemon]`, `[embedding]`, `[auto_capture]` and `[capture]` are checked, and nothing
+acts on them yet: there is no daemon, no embedding and no capture in this version.
 """
 
 SYNONYMS = """\

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
 
 from kbdb.cli.exits import Exit
+from kbdb.cli.progress import ProgressBar
 from kbdb.cli.render.admin import draw_check, draw_created, draw_gc, draw_rebuilt, draw_status
 from kbdb.cli.session import Db, Json, Session
 from kbdb.paths import locate_new
@@ -47,7 +49,9 @@ def rebuild(context: typer.Context, db: Db = None, as_json_: Json = False) -> in
     """Make the index anew from the truth files alone."""
     session = Session.of(context, db, as_json_)
     with session.open() as kb:
-        session.answer(kb.rebuild(), draw_rebuilt)
+        with ProgressBar(sys.stderr) as progress:
+            result = kb.rebuild(progress.show)
+        session.answer(result, draw_rebuilt)
     return Exit.DONE
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
     from rich.progress import TaskID
 
-    from kbdb.knowledge.learn import Progress
+    from kbdb.knowledge.progress import Progress
 
 PATIENCE_S = 0.5
 """Runs shorter than this show nothing."""
@@ -43,7 +43,9 @@ class ProgressBar:
         if self._bar is None:
             self._bar = _start(self._stream)
         bar, task = self._bar
-        bar.update(task, completed=step.done, total=step.total, source=Paper().cut(step.source, 40))
+        rate = step.done / max(time.monotonic() - self._started, PATIENCE_S)
+        shown = Paper().cut(step.source, 40)
+        bar.update(task, completed=step.done, total=step.total, rate=f"{rate:,.0f}/s", source=shown)
 
 
 def _start(stream: TextIO) -> tuple[RichProgress, TaskID]:
@@ -53,10 +55,11 @@ def _start(stream: TextIO) -> tuple[RichProgress, TaskID]:
     bar = Progress(
         BarColumn(),
         MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}", markup=False),
         TimeRemainingColumn(),
         TextColumn("{task.fields[source]}", markup=False),
         console=Console(file=stream, highlight=False),
         transient=True,
     )
     bar.start()
-    return bar, bar.add_task("learn", total=None, source="")
+    return bar, bar.add_task("learn", total=None, rate="", source="")

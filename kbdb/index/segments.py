@@ -6,7 +6,7 @@ an entry counts unless a later segment holds the same kbid, as an entry or as re
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from kbdb.index import bitmaps
@@ -22,6 +22,11 @@ SMALL = 1024
 FLUSHED_MOST = 16_384
 FLUSHED_FACTOR = 8
 """Writing the index takes in older segments up to this weight, or this many times the weight of what is new."""
+
+
+MEMORY_PER_TEXT = 1
+"""Bytes of the budget for each character of text in one piece. Merging takes the memory of building all at once, so
+that smaller pieces would save nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +110,25 @@ class SegmentList:
             return self
         return self.with_segment(segment, None, files)._settled()
 
+    def built(self, entries: Iterable[Entry], memory: int) -> SegmentList:
+        """A list of one segment with these entries and no others, in memory.
+
+        Args:
+            entries: each section once, by kbid.
+            memory: bytes that collecting entries may take; where they are more, several segments are made and merged.
+        """
+        shown = replace(self, slots=())
+        for piece in _pieces(iter(entries), memory // MEMORY_PER_TEXT):
+            builder = self.engine.Builder(self.fingerprint, self.params)
+            for entry in piece:
+                builder.add(entry)
+            files = builder.finish(self.stem)
+            segment = self._open(files)
+            # The pieces hold different sections, so that nothing in earlier ones is replaced.
+            slot = Slot(segment, bitmaps.full(segment.sections), None, files)
+            shown = replace(shown, slots=(*shown.slots, slot) if segment.sections else shown.slots)
+        return shown.merged(0) if len(shown.slots) > 1 else shown
+
     def merged(self, first: int) -> SegmentList:
         """This list with the segments from place ``first`` on made into one, in memory."""
         merging = self.slots[first:]
@@ -165,6 +189,20 @@ class SegmentList:
             fingerprint=self.fingerprint,
             name="segment in memory",
         )
+
+
+def _pieces(entries: Iterator[Entry], size: int) -> Iterator[Iterator[Entry]]:
+    """The entries in pieces of so many characters of text, and one entry at least; each is to be used up in turn."""
+
+    def piece(entry: Entry) -> Iterator[Entry]:
+        yield entry
+        left = size - sum(map(len, entry.fields))
+        while left > 0 and (following := next(entries, None)) is not None:
+            left -= sum(map(len, following.fields))
+            yield following
+
+    while (first := next(entries, None)) is not None:
+        yield piece(first)
 
 
 def _level(weight: int) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
@@ -15,8 +15,9 @@ from kbdb.knowledge import forget, reading, transfer, upkeep
 from kbdb.knowledge import recall as recalling
 from kbdb.knowledge import search as searching
 from kbdb.knowledge.core import Core
-from kbdb.knowledge.learn import Progress, learn_paths
+from kbdb.knowledge.learn import learn_paths
 from kbdb.knowledge.planning import LearnOptions, clean_tags
+from kbdb.knowledge.progress import Report
 from kbdb.knowledge.reading import ListFilter
 from kbdb.knowledge.search import SearchOptions
 from kbdb.knowledge.statement import learn_content
@@ -93,7 +94,7 @@ class KnowledgeBase:
         exclude: Sequence[str] = (),
         prune: bool = False,
         who: str = "user",
-        progress: Callable[[Progress], None] | None = None,
+        progress: Report | None = None,
     ) -> AddSectionResult:
         """Learns files and folders, or one text.
 
@@ -302,10 +303,14 @@ class KnowledgeBase:
         self._core.require_open()
         return checking.check(self._core)
 
-    def rebuild(self) -> RebuildResult:
-        """Makes the index anew from the truth files alone."""
+    def rebuild(self, progress: Report | None = None) -> RebuildResult:
+        """Makes the index anew from the truth files alone.
+
+        Args:
+            progress: called now and then.
+        """
         self._core.require_open()
-        return upkeep.rebuild(self._core)
+        return upkeep.rebuild(self._core, progress)
 
     def gc(self, dry_run: bool = False, *, keep_days: int | None = None) -> GcResult:
         """Removes what no document lists any more.

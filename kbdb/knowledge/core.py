@@ -19,6 +19,7 @@ from kbdb.index.engine import engine, stemmer
 from kbdb.index.fingerprint import describe
 from kbdb.knowledge.indexer import DocumentListings, Indexer
 from kbdb.knowledge.liveness import Liveness
+from kbdb.knowledge.progress import Report
 from kbdb.knowledge.view import View
 from kbdb.languages import stop_words
 from kbdb.model import Event, Section
@@ -53,7 +54,8 @@ class Core:
         self.params = search.params()
         self.stem: Stem = stemmer(language)
         built_with = describe(self.engine, language, self.params)
-        self.indexer = Indexer(store, self.engine, built_with, self.params, self.stem, lambda: len(self.events))
+        memory = self.config.index.build_memory_mb << 20
+        self.indexer = Indexer(store, self.engine, built_with, self.params, self.stem, memory, lambda: len(self.events))
         synonyms = load_synonyms(store.layout.synonyms, self.stem)
         self.analysis = Analysis(self.engine.tokenise, self.stem, stop_words(language), synonyms)
         self._events: dict[str, Event] | None = None
@@ -249,12 +251,12 @@ class Core:
         self._last_event = ""
         self.indexer.abandon("a change was interrupted")
 
-    def rebuild(self) -> int:
+    def rebuild(self, progress: Report | None = None) -> int:
         """Makes the index anew from the truth files alone; returns how many sections it holds.
 
         Events that were lost count no more afterwards.
         """
-        sections = self.indexer.rebuild()
+        sections = self.indexer.rebuild(progress)
         self.indexer.lost_events = 0
         self.checkpoint()
         return sections

@@ -22,12 +22,16 @@ from kbdb.index.api import EngineModule, Segment, Stem
 from kbdb.index.fingerprint import fingerprint
 from kbdb.index.segments import SegmentList
 from kbdb.knowledge.entries import Listing, StoredSection, entry_of, source_key
+from kbdb.knowledge.progress import Progress, Report
 from kbdb.model import Manifest, Section
 from kbdb.plan import Entry, Params
 from kbdb.store import index_files
 from kbdb.store.ids import kbid_decode, kbid_encode
 from kbdb.store.index_files import IndexMeta
 from kbdb.store.store import Change, Store
+
+PROGRESS_EACH = 500
+"""A rebuild tells how far it is after so many sections."""
 
 DocumentListings = dict[str, set[str]]
 """For each docid, the kbids it lists."""
@@ -52,6 +56,7 @@ class Indexer:
         built_with: str,
         params: Params,
         stem: Stem,
+        build_memory: int,
         count_events: Callable[[], int],
     ) -> None:
         self.store = store
@@ -60,6 +65,7 @@ class Indexer:
         self.fingerprint = fingerprint(built_with)
         self.params = params
         self.stem = stem
+        self.build_memory = build_memory
         self.count_events = count_events
         self.notices: list[str] = []
         self.meta: IndexMeta | None = None
@@ -150,8 +156,11 @@ class Indexer:
         if entries or removed:
             self._segments = self.segments.added(entries, sorted(map(kbid_decode, removed)))
 
-    def rebuild(self) -> int:
+    def rebuild(self, progress: Report | None = None) -> int:
         """Makes the index anew from the truth files alone, in memory.
+
+        Args:
+            progress: called after some sections, and at the end.
 
         Returns:
             The number of sections indexed.
@@ -163,7 +172,7 @@ class Indexer:
                 listing.setdefault(kbid, []).append(found)
         kbids = self.store.section_ids()
         fresh = SegmentList(self.engine, self.fingerprint, self.params, self.stem)
-        self._segments = fresh.added(self._entries(kbids, listing))
+        self._segments = fresh.built(self._entries(kbids, listing, progress), self.build_memory)
         self.left_out = {kbid for kbid in kbids if self._segments.find(kbid_decode(kbid)) is None}
         self.meta, self._left_behind = None, ""
         return sum(slot.segment.sections for slot in self._segments.slots)
@@ -260,9 +269,13 @@ class Indexer:
         found = self.segments.find(kbid_decode(kbid))
         return found[0].segment.stored(found[1]) if found else None
 
-    def _entries(self, kbids: Sequence[str], listing: Mapping[str, Sequence[Listing]]) -> Iterator[Entry]:
+    def _entries(
+        self, kbids: Sequence[str], listing: Mapping[str, Sequence[Listing]], progress: Report | None
+    ) -> Iterator[Entry]:
         """The entries of all sections that can be read."""
-        for kbid, section in zip(kbids, self.store.read_sections(kbids), strict=True):
+        for done, (kbid, section) in enumerate(zip(kbids, self.store.read_sections(kbids), strict=True), 1):
+            if progress is not None and (done % PROGRESS_EACH == 0 or done == len(kbids)):
+                progress(Progress(done, len(kbids)))
             if isinstance(section, Section):
                 yield entry_of(section, listing.get(kbid, ()))
             else:

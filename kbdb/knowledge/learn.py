@@ -10,7 +10,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from time import perf_counter
@@ -42,6 +42,7 @@ from kbdb.knowledge.planning import (
     sections_of,
     settle,
 )
+from kbdb.knowledge.progress import Progress, Report
 from kbdb.knowledge.reading import content_of
 from kbdb.knowledge.sources import docid_of_source, source_of
 from kbdb.knowledge.tally import Tally
@@ -56,18 +57,7 @@ LEFT_OUT_SHOWN = 3
 """Of what was left out for one reason, this many are named."""
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far learning has come: documents done and in all, and the source just done."""
-
-    done: int
-    total: int
-    source: str
-
-
-def learn_paths(
-    core: Core, paths: Sequence[Path], options: LearnOptions, progress: Callable[[Progress], None] | None
-) -> AddSectionResult:
+def learn_paths(core: Core, paths: Sequence[Path], options: LearnOptions, progress: Report | None) -> AddSectionResult:
     """Learns files and folders.
 
     Raises:
@@ -107,7 +97,7 @@ def _learn_files(
     sources: Sequence[SourceFile],
     options: LearnOptions,
     tally: Tally,
-    progress: Callable[[Progress], None] | None,
+    progress: Report | None,
     interrupted: Callable[[], bool],
 ) -> None:
     batch: list[Planned] = []

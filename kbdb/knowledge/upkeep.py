@@ -9,6 +9,7 @@ from time import perf_counter
 
 from kbdb.errors import InvalidArgumentError
 from kbdb.knowledge.core import Core
+from kbdb.knowledge.progress import Report
 from kbdb.knowledge.reading import section_state
 from kbdb.model import DbStatus, EngineStatus, GcResult, IndexStatus, RebuildResult
 from kbdb.store import index_files
@@ -43,10 +44,10 @@ def gc(core: Core, keep_days: int | None, *, dry_run: bool) -> GcResult:
     return GcResult(len(kbids), freed, kbids, dry_run, (perf_counter() - started) * 1000)
 
 
-def rebuild(core: Core) -> RebuildResult:
+def rebuild(core: Core, progress: Report | None = None) -> RebuildResult:
     """Makes the index anew from the truth files, and tells what could not go in."""
     started = perf_counter()
-    sections = core.rebuild()
+    sections = core.rebuild(progress)
     return RebuildResult(sections, 0, (perf_counter() - started) * 1000, core.notices)
 
 

@@ -66,6 +66,14 @@ def test_whatever_was_added_and_removed_merging_all_gives_the_bytes_of_one_build
         assert shown.merged(0).slots[0].files == once.slots[0].files
 
 
+@pytest.mark.parametrize("memory", [0, 1, 100, 10**9])
+def test_a_build_in_pieces_gives_the_bytes_of_one_build(memory: int) -> None:
+    entries = [entry(number, body=f"apples {number} " * number) for number in range(12)]
+    built = EMPTY.built(iter(entries), memory)
+    assert [slot.files for slot in built.slots] == [slot.files for slot in EMPTY.added(entries).slots]
+    assert EMPTY.built(iter([]), memory).slots == ()
+
+
 @pytest.mark.parametrize(
     ("sizes", "new", "first"),
     [([], 1, 0), ([5], 1, 1), ([2], 1, 0), ([5, 2], 1, 0), ([13, 5, 2], 1, 1), ([40], 20, 0), ([40, 20], 10, 0)],
