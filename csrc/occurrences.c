@@ -72,7 +72,7 @@ static kb_status next_of_stem(kb_occurrences *occurrences, bool *found, kb_error
 static kb_status align(kb_occurrences *occurrences, uint32_t entry, bool *found, kb_error *error) {
     kb_part *parts = occurrences->walk->parts;
     uint32_t agreed = 0;
-    for (uint32_t i = 0; agreed < occurrences->count; i = (i + 1) % occurrences->count) {
+    for (uint32_t i = 0; agreed < occurrences->count; i = i + 1 < occurrences->count ? i + 1 : 0) {
         kb_postings *postings = &parts[i].postings;
         kb_status status = kb_postings_find(postings, entry, found, error);
         if (status != KB_OK || !*found)

@@ -253,40 +253,13 @@ static uint32_t find_block(const kb_postings *postings, uint32_t block, uint32_t
     return low;
 }
 
-#define NEAR 8u /* entries looked at side by side before any halving: most steps are short */
-
-/* The first of `count` ascending entries that is not below `entry`, which the last is not. Without branches on what
- * cannot be foreseen: how many are below among the nearest, else which half it is. */
-static uint32_t find_entry(const uint32_t *entries, uint32_t count, uint32_t entry) {
-    const uint32_t *low = entries;
-    if (count >= NEAR && entries[NEAR - 1] >= entry) {
-        uint32_t below = 0;
-        for (uint32_t i = 0; i < NEAR; i++)
-            below += entries[i] < entry;
-        return below;
-    }
-    for (size_t left = count; left > 1;) {
-        size_t half = left / 2;
-        low += low[half - 1] < entry ? half : 0;
-        left -= half;
-    }
-    return (uint32_t)(low - entries);
-}
-
-kb_status kb_postings_find(kb_postings *postings, uint32_t entry, bool *found, kb_error *error) {
-    *found = true;
-    if (postings->count == 0 || kb_postings_last(postings, postings->block) < entry) {
-        uint32_t from = postings->count == 0 ? 0 : postings->block + 1;
-        *found = kb_postings_last(postings, kb_postings_blocks(postings->df) - 1) >= entry;
-        if (!*found)
-            return KB_OK;
-        kb_status status = kb_postings_block(postings, find_block(postings, from, entry), error);
-        if (status != KB_OK)
-            return status;
-    }
-    uint32_t reach = postings->reach;
-    postings->reach = reach + find_entry(postings->entries + reach, postings->count - reach, entry);
-    return KB_OK;
+kb_status kb_postings_find_block(kb_postings *postings, uint32_t entry, bool *found, kb_error *error) {
+    uint32_t from = postings->count == 0 ? 0 : postings->block + 1;
+    *found = kb_postings_last(postings, kb_postings_blocks(postings->df) - 1) >= entry;
+    if (!*found)
+        return KB_OK;
+    kb_status status = kb_postings_block(postings, find_block(postings, from, entry), error);
+    return status == KB_OK ? kb_postings_find(postings, entry, found, error) : status;
 }
 
 kb_status kb_postings_seek(kb_postings *postings, uint32_t entry, bool *found, kb_error *error) {

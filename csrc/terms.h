@@ -153,9 +153,33 @@ static inline kb_status kb_postings_next(kb_postings *postings, kb_error *error)
     return kb_postings_move(postings, postings->at == postings->count ? 0 : postings->at + 1, error);
 }
 
+/* The same as kb_postings_find where the block that is read ends before `entry`; kb_postings_find is the door. */
+kb_status kb_postings_find_block(kb_postings *postings, uint32_t entry, bool *found, kb_error *error);
+
 /* Finds the first posting from the current one on, and from the one found before, whose entry is not below `entry`:
  * entries[reach]. *found is false when there is none. kb_postings_move(reach) goes there; finding alone costs less. */
-kb_status kb_postings_find(kb_postings *postings, uint32_t entry, bool *found, kb_error *error);
+static inline kb_status kb_postings_find(kb_postings *postings, uint32_t entry, bool *found, kb_error *error) {
+    const uint32_t *entries = postings->entries;
+    uint32_t count = postings->count;
+    uint32_t at = postings->reach;
+    if (count == 0 || entries[count - 1] < entry)
+        return kb_postings_find_block(postings, entry, found, error);
+    while (at + 8 <= count && entries[at + 7] < entry)
+        at += 8;
+    if (at + 8 <= count) {
+        /* How many of the next 8 are below cannot be foreseen, so there is no branch on it. */
+        int below = 0;
+        for (uint32_t i = 0; i < 8; i++)
+            below += (int32_t)entries[at + i] < (int32_t)entry;
+        at += (uint32_t)below;
+    } else {
+        while (entries[at] < entry)
+            at++;
+    }
+    postings->reach = at;
+    *found = true;
+    return KB_OK;
+}
 
 /* Moves forward to the first posting whose entry is not below `entry`, unless the current one is that already; *found
  * is false when there is none, and the walk then stands somewhere. */

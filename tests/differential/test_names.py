@@ -39,10 +39,19 @@ LIFETIME = re.compile(r"_(open|close|free|new)$")
 
 ONLY_IN_C = {
     # Lists are read whole by postings_read, positions_read and occurrences_read, not walked.
-    *("postings_next", "postings_corrupt", "postings_block", "postings_block_end", "postings_code", "postings_codes", "postings_exceptions"),
+    *(
+        "postings_next",
+        "postings_corrupt",
+        "postings_block",
+        "postings_block_end",
+        "postings_code",
+        "postings_codes",
+        "postings_exceptions",
+    ),
     *(
         "postings_exception",
         "postings_find",
+        "postings_find_block",
         "postings_last",
         "postings_move",
         "postings_ref",
