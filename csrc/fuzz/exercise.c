@@ -1,143 +1,16 @@
-/* A small segment and every reader let loose on it. */
+/* Every reader let loose on a segment. */
 #include "exercise.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../builder.h"
-#include "../crc32.h"
+#include "../best_blocks.h"
+#include "../exhaustive.h"
 #include "../search.h"
 #include "../similar.h"
+#include "../sweep.h"
 #include "../words.h"
-
-static const char *const texts[][KB_FIELDS] = {
-    {"Running the server", "The server runs. Run the servers, then run them again.", "", "ops run", "Guide"},
-    {"", "cat cats act cast the of a the the", "about cats", "", "Animals"},
-    {"Configuration", "set max_connections and camelCase, v1.2.3 or src/main.c", "", "ops", "Guide"},
-    {"Empty", "", "", "", ""},
-    {"Phrases", "new york new york new york city", "new york", "", "new york"},
-    {"\xE6\x97\xA5\xE6\x9C\xAC\xE8\xAA\x9E", "\xE6\x97\xA5\xE6\x9C\xAC \xE8\xAA\x9E na\xC3\xAFve caf\xC3\xA9", "", "",
-     ""},
-    {"again", "The server runs. Run the servers, then run them again!", "", "", ""},
-};
-
-#define TEXTS (sizeof texts / sizeof *texts)
-
-/* The stem of a word: without its last byte when that is an s. */
-static size_t stem_length(const uint8_t *word, size_t length) {
-    return length > 1 && word[length - 1] == 's' ? length - 1 : length;
-}
-
-/* Gives every word that needs one a folded form and a stem, in the simplest way. */
-static void fold_all(kb_builder *builder) {
-    while (builder->raws_folded < builder->raws.count) {
-        size_t length = 0;
-        const uint8_t *raw = kb_intern_bytes(&builder->raws, builder->raws_folded, &length);
-        assert(kb_builder_fold(builder, raw, length) == KB_OK);
-    }
-}
-
-static void stem_all(kb_builder *builder) {
-    assert(kb_builder_sort_words(builder) == KB_OK);
-    for (size_t i = 0; i < builder->sorted_words.count; i++) {
-        uint32_t word = builder->sorted_words.items[i];
-        size_t length = 0;
-        const uint8_t *bytes = kb_intern_bytes(&builder->words, word, &length);
-        if (builder->word_stems.items[word] == KB_NONE)
-            assert(kb_builder_set_stem(builder, word, bytes, stem_length(bytes, length)) == KB_OK);
-    }
-}
-
-static kb_source source_of(const char *text) { return (kb_source){(const uint8_t *)text, strlen(text)}; }
-
-void kb_exercise_build(kb_bytes files[KB_FILES]) {
-    kb_builder builder = {0};
-    uint8_t kbid[KB_KBID_BYTES] = {0};
-    assert(kb_builder_new(KB_EXERCISE_FINGERPRINT, 1, &builder) == KB_OK);
-    for (uint32_t i = 0; i < 2 * TEXTS; i++) {
-        kb_source fields[KB_FIELDS];
-        kb_source filter = source_of(i % 3 ? "tag:x" : "tag:y");
-        kb_source reference = source_of("doc:other");
-        kbid[0] = (uint8_t)(i * 37);
-        for (uint32_t field = 0; field < KB_FIELDS; field++)
-            fields[field] = source_of(texts[i % TEXTS][field]);
-        assert(kb_builder_analyse(&builder, kbid, fields) == KB_OK);
-        fold_all(&builder);
-        assert(kb_builder_filter(&builder, filter.bytes, filter.length) == KB_OK);
-        if (i % 2)
-            assert(kb_builder_reference(&builder, reference.bytes, reference.length) == KB_OK);
-        assert(kb_builder_commit(&builder, (const uint8_t *)"stored", i % 7, i % 2) == KB_OK);
-    }
-    for (uint8_t i = 0; i < 3; i++) {
-        kbid[0] = kbid[15] = (uint8_t)(200 + i);
-        assert(kb_builder_remove(&builder, kbid) == KB_OK);
-    }
-    stem_all(&builder);
-    assert(kb_builder_write(&builder, files) == KB_OK);
-    kb_builder_free(&builder);
-}
-
-/* A region of a file as its header tells it, cut to what is inside the file. */
-typedef struct {
-    uint8_t *bytes;
-    size_t length;
-} region;
-
-static region find_region(const kb_bytes *file, uint32_t number) {
-    size_t at = 32 + (size_t)number * 16;
-    if (file->length < at + 16)
-        return (region){NULL, 0};
-    uint64_t offset = kb_load_u64(file->data + at);
-    uint64_t length = kb_load_u64(file->data + at + 8);
-    if (offset > file->length || length > file->length - offset)
-        return (region){NULL, 0};
-    return (region){file->data + offset, (size_t)length};
-}
-
-/* Puts the crc of a list into the record that points at it. */
-static void reseal_list(region lists, uint64_t offset, uint32_t length, uint8_t *crc) {
-    if (lists.bytes != NULL && offset <= lists.length && length <= lists.length - offset)
-        kb_store_u32(crc, kb_crc32(lists.bytes + offset, length));
-}
-
-static void reseal_records(region records, region lists, size_t size, size_t offset, size_t length, size_t crc) {
-    for (size_t at = 0; at + size <= records.length; at += size) {
-        uint8_t *row = records.bytes + at;
-        reseal_list(lists, kb_load_u64(row + offset), kb_load_u32(row + length), row + crc);
-    }
-}
-
-static void reseal_pages(const kb_bytes *file, region table) {
-    size_t at = (size_t)(table.bytes - file->data) + (table.length + 3) / 4 * 4;
-    for (size_t start = 0; start < table.length && at + 4 <= file->length; start += KB_PAGE, at += 4) {
-        size_t left = table.length - start;
-        kb_store_u32(file->data + at, kb_crc32(table.bytes + start, left < KB_PAGE ? left : KB_PAGE));
-    }
-}
-
-void kb_exercise_reseal(kb_bytes files[KB_FILES]) {
-    kb_bytes *terms = &files[KB_FILE_TERMS];
-    kb_bytes *corpus = &files[KB_FILE_CORPUS];
-    kb_bytes *references = &files[KB_FILE_REFERENCES];
-    region kbids = find_region(corpus, 0);
-    reseal_records(find_region(terms, 5), find_region(terms, 6), 40, 0, 16, 32);
-    reseal_records(find_region(terms, 5), find_region(&files[KB_FILE_POSITIONS], 0), 40, 8, 20, 36);
-    reseal_records(find_region(corpus, 1), find_region(corpus, 6), KB_ENTRY_BYTES, 0, 8, 12);
-    reseal_records(find_region(corpus, 4), find_region(corpus, 5), 20, 0, 8, 16);
-    reseal_records(find_region(references, 2), find_region(references, 3), 20, 0, 8, 16);
-    for (kb_file file = KB_FILE_TERMS; file < KB_FILES; file++) {
-        size_t header = 32 + (size_t)kb_container_regions(file) * 16;
-        if (files[file].length < header + 4)
-            continue;
-        for (uint32_t i = 0; i < kb_container_regions(file); i++)
-            if (!kb_container_is_lists(file, i) && find_region(&files[file], i).bytes != NULL)
-                reseal_pages(&files[file], find_region(&files[file], i));
-        if (kbids.bytes != NULL)
-            kb_store_u32(files[file].data + 28, kb_crc32(kbids.bytes, kbids.length));
-        kb_store_u32(files[file].data + header, kb_crc32(files[file].data, header));
-    }
-}
 
 static void keep_first(kb_status *first, kb_status status) {
     if (*first == KB_OK)
@@ -198,10 +71,153 @@ static void find_words(const kb_view *view, kb_status *first) {
     }
 }
 
+/* Reads the tokens of a posting, some of them after a skip. */
+static kb_status read_tokens(kb_positions *positions, const kb_postings *postings, kb_error *error) {
+    kb_status status = KB_OK;
+    for (uint32_t field = 0; field < KB_FIELDS && status == KB_OK; field++) {
+        uint32_t left = postings->frequencies[field];
+        if (left == 0)
+            continue;
+        status = kb_positions_seek(positions, postings, field, error);
+        while (status == KB_OK && left > 0) {
+            status = kb_positions_next(positions, error);
+            left = kb_positions_skip(positions, left - 1, positions->position + 2);
+        }
+    }
+    return status;
+}
+
+/* Reads a stem's postings one after the other. */
+static kb_status walk_on(const kb_segment *segment, const kb_stem *stem, kb_error *error) {
+    kb_postings postings;
+    kb_positions positions;
+    uint32_t next = 0;
+    kb_status status = kb_postings_open(&segment->terms, stem, &postings, error);
+    if (status == KB_OK)
+        status = kb_positions_open(&segment->terms, stem, &positions, error);
+    while (status == KB_OK && postings.left > 0) {
+        status = kb_postings_next(&postings, error);
+        if (status != KB_OK)
+            break;
+        assert(postings.entry >= next && postings.entry < segment->entries);
+        next = postings.entry + 1;
+        status = read_tokens(&positions, &postings, error);
+    }
+    return status;
+}
+
+/* Finds postings from step to step, and moves to every other of those found. */
+static kb_status find_on(const kb_segment *segment, const kb_stem *stem, uint32_t step, kb_error *error) {
+    kb_postings postings;
+    bool found = true;
+    kb_status status = kb_postings_open(&segment->terms, stem, &postings, error);
+    for (uint32_t entry = 0; entry < segment->entries && status == KB_OK && found; entry += step) {
+        status = kb_postings_find(&postings, entry, &found, error);
+        if (status != KB_OK || !found)
+            break;
+        assert(postings.reach < postings.count && postings.entries[postings.reach] >= entry);
+        assert(postings.entries[postings.reach] < segment->entries);
+        if (entry / step % 2 && (postings.at == postings.count || postings.at < postings.reach))
+            status = kb_postings_move(&postings, postings.reach, error);
+    }
+    return status;
+}
+
+/* Reads a stem's blocks from the last to the first. */
+static kb_status read_blocks(const kb_segment *segment, const kb_stem *stem, kb_error *error) {
+    kb_postings postings;
+    kb_status status = kb_postings_open(&segment->terms, stem, &postings, error);
+    for (uint32_t block = kb_postings_blocks(stem->df); block-- > 0 && status == KB_OK;) {
+        status = kb_postings_block(&postings, block, error);
+        if (status == KB_OK)
+            status = kb_postings_move(&postings, postings.count - 1, error);
+    }
+    return status;
+}
+
+static void read_lists(const kb_segment *segment, kb_status *first) {
+    kb_error error = {0};
+    for (uint32_t i = 0; i < segment->terms.stems.count; i++) {
+        kb_stem stem;
+        kb_status status = kb_terms_stem(&segment->terms, i, &stem, &error);
+        keep_first(first, status);
+        if (status != KB_OK)
+            continue;
+        keep_first(first, walk_on(segment, &stem, &error));
+        keep_first(first, find_on(segment, &stem, 1 + i % 61, &error));
+        keep_first(first, read_blocks(segment, &stem, &error));
+    }
+}
+
+static bool is_zero(const void *bytes, size_t length) {
+    const uint8_t *byte = bytes;
+    return byte == NULL || length == 0 || (byte[0] == 0 && memcmp(byte, byte + 1, length - 1) == 0);
+}
+
+/* Whether a search left its scratch as it must be for the next. */
+static bool is_clean(const kb_scratch *scratch) {
+    return is_zero(scratch->cells, scratch->entries * sizeof *scratch->cells) &&
+           is_zero(scratch->written, (scratch->entries / 64 + 1) * sizeof *scratch->written) &&
+           is_zero(scratch->lanes, KB_WINDOW * sizeof *scratch->lanes);
+}
+
+#define STEMS 4u
+
+static const char *const asked_stems[STEMS] = {"new", "york", "run", "the"};
+
+/* Runs a plan of stems, any of which may match, in every way there is, whatever kb_search would choose. */
+static void run_strategies(const kb_searcher *searcher, const kb_plan *plan, const uint8_t *allowed,
+                           kb_scratch *scratch, kb_status *first) {
+    const kb_lanes_find finds[] = {kb_lanes_find_portable, kb_lanes_find_avx2()};
+    for (uint32_t limit = 1; limit <= 9; limit += 4) {
+        for (int way = 0; way < 4; way++) {
+            kb_error error = {0};
+            kb_hit hits[9];
+            kb_topk topk = {searcher, hits, limit, 0};
+            kb_search_task task = {.searcher = searcher,
+                                   .view = &searcher->views[0],
+                                   .plan = plan,
+                                   .allowed = allowed,
+                                   .scratch = scratch,
+                                   .topk = &topk,
+                                   .total_limit = 3,
+                                   .error = &error};
+            if (way < 2 && finds[way] != NULL)
+                keep_first(first, kb_sweep(&task, finds[way]));
+            else if (way == 2)
+                keep_first(first, kb_exhaustive(&task));
+            else if (way == 3 && plan->count == 1)
+                keep_first(first, kb_best_blocks(&task));
+            assert(topk.count <= limit && is_clean(scratch));
+        }
+    }
+}
+
+static void run_plain_plans(const kb_searcher *searcher, const kb_term *terms, kb_scratch *scratch, kb_status *first) {
+    uint8_t *allowed = calloc((size_t)searcher->views[0].segment->entries / 8 + 1, 1);
+    const kb_term *stems[STEMS];
+    kb_alternative ways[STEMS];
+    kb_clause clauses[STEMS];
+    assert(allowed != NULL);
+    memset(allowed, 0xB7, searcher->views[0].segment->entries / 8);
+    for (uint32_t i = 0; i < STEMS; i++) {
+        stems[i] = &terms[i];
+        ways[i] = (kb_alternative){&stems[i], 1, 1.0 / (1.0 + i), terms[i].idf};
+        clauses[i] = (kb_clause){&ways[i], 1, KB_ALL_FIELDS, KB_SHOULD};
+    }
+    for (uint32_t i = 0; i < STEMS; i++) {
+        kb_plan one = {&clauses[i], 1};
+        kb_plan several = {clauses, i + 1};
+        run_strategies(searcher, &one, NULL, scratch, first);
+        run_strategies(searcher, &several, i % 2 ? allowed : NULL, scratch, first);
+    }
+    free(allowed);
+}
+
 /* Searches with a stem, a field, a phrase of one stem twice, one of several stems, and what must not be. */
-static void run_plans(const kb_searcher *searcher, const kb_term *terms, uint32_t count, kb_status *first) {
+static void run_plans(const kb_searcher *searcher, const kb_term *terms, kb_scratch *scratch, kb_status *first) {
     const kb_term *phrase[] = {&terms[0], &terms[1], &terms[0]};
-    kb_similar_stem set[] = {{&terms[0], NULL}, {&terms[1], NULL}, {&terms[2], NULL}, {&terms[3], NULL}};
+    const kb_term *set[] = {&terms[0], &terms[1], &terms[2], &terms[3]};
     const kb_term *unwanted[] = {&terms[3]};
     kb_alternative ways[] = {
         {&phrase[0], 1, 1.0, terms[0].idf},
@@ -215,50 +231,51 @@ static void run_plans(const kb_searcher *searcher, const kb_term *terms, uint32_
         {&ways[1], 1, 1u << KB_BODY, KB_MUST},
         {&ways[3], 1, KB_ALL_FIELDS, KB_MUST_NOT},
     };
-    kb_scratch scratch = {0};
     kb_hit hits[4];
     kb_share shares[4];
     kb_error error = {0};
     uint32_t found = 0;
     uint64_t total = 0;
-    assert(count == 4 && kb_scratch_new(searcher->views[0].segment->entries, &scratch) == KB_OK);
     for (uint32_t i = 0; i <= 4; i++) {
         kb_plan plan = {clauses, i};
-        keep_first(first, kb_search(searcher, &plan, NULL, 4, &scratch, hits, &found, &total, &error));
-        for (uint32_t entry = 0; entry < searcher->views[0].segment->entries; entry += 5)
-            keep_first(first, kb_explain(searcher, &plan, 0, entry, &scratch, shares, &found, &error));
+        keep_first(first, kb_search(searcher, &plan, NULL, 4, i, kb_lanes_find_portable, scratch, hits, &found, &total,
+                                    &error));
+        for (uint32_t entry = 0; entry < searcher->views[0].segment->entries; entry += 1 + entry / 5)
+            keep_first(first, kb_explain(searcher, &plan, 0, entry, scratch, shares, &found, &error));
+        assert(is_clean(scratch));
     }
-    keep_first(first, kb_similar(searcher, set, count, 0.2, 4, &scratch, hits, &found, &error));
-    kb_scratch_free(&scratch);
+    keep_first(first, kb_similar(searcher, set, 4, 0.2, 4, scratch, hits, &found, &error));
+    assert(is_clean(scratch));
 }
 
-static void search(const kb_segment *segment, kb_status *first) {
-    static const char *const stems[4] = {"new", "york", "run", "the"};
-    static const kb_params params = {1.2, {0.5, 0.75, 0.5, 0.5, 0.5}, {2.0, 1.0, 0.5, 0.5, 0.5}};
-    kb_term terms[4] = {{0}};
-    kb_stem places[4];
-    kb_lengths lengths = {0};
+/* Searches with the live entries that the bits of `some` tell, over and over. */
+static void search(const kb_segment *segment, uint8_t some, kb_status *first) {
+    kb_term terms[STEMS] = {{0}};
+    kb_stem places[STEMS];
     kb_searcher searcher = {0};
+    kb_scratch scratch = {0};
     kb_error error = {0};
     uint8_t *live = calloc((size_t)segment->entries / 8 + 1, 1);
-    kb_view view = {segment, &lengths, live, false};
+    kb_view view = {.segment = segment, .live = live};
     assert(live != NULL);
-    memset(live, 0x6F, segment->entries / 8);
-    kb_status status = kb_lengths_read(segment, &lengths, &error);
-    if (status == KB_OK)
-        status = kb_searcher_open(&view, 1, &params, &searcher);
-    for (uint32_t i = 0; i < 4 && status == KB_OK; i++) {
+    memset(live, some, segment->entries / 8);
+    if (some == 0xFF)
+        live[segment->entries / 8] = (uint8_t)((1u << segment->entries % 8) - 1);
+    kb_status status = kb_searcher_open(&view, 1, &kb_exercise_params, &searcher, &error);
+    for (uint32_t i = 0; i < STEMS && status == KB_OK; i++) {
+        const char *stem = asked_stems[i];
         terms[i].stems = &places[i];
-        status = kb_term_find(&searcher, (const uint8_t *)stems[i], strlen(stems[i]), &terms[i], &error);
+        status = kb_term_find(&searcher, (const uint8_t *)stem, strlen(stem), &terms[i], &error);
     }
     keep_first(first, status);
     if (status == KB_OK) {
-        run_plans(&searcher, terms, 4, first);
+        kb_scratch_new(segment->entries, &scratch);
+        run_plans(&searcher, terms, &scratch, first);
+        run_plain_plans(&searcher, terms, &scratch, first);
         find_words(&view, first);
         find_words_of(&view, first);
     }
-    kb_searcher_close(&searcher);
-    kb_lengths_free(&lengths);
+    kb_scratch_free(&scratch);
     free(live);
 }
 
@@ -268,10 +285,10 @@ static void merge(const kb_segment *segment, kb_status *first) {
     kb_error error = {0};
     uint32_t twice = 0;
     uint8_t *keep = calloc((size_t)segment->entries / 8 + 1, 1);
-    assert(keep != NULL && kb_builder_new(KB_EXERCISE_FINGERPRINT, 1, &builder) == KB_OK);
+    assert(keep != NULL && kb_builder_new(KB_EXERCISE_FINGERPRINT, &kb_exercise_params, 1, &builder) == KB_OK);
     memset(keep, 0xBD, segment->entries / 8);
     kb_status status = kb_builder_merge(&builder, segment, keep, &twice, &error);
-    stem_all(&builder);
+    kb_exercise_stem(&builder);
     kb_status written = kb_builder_write(&builder, files);
     keep_first(first, status != KB_OK ? status : written);
     for (kb_file file = KB_FILE_TERMS; file < KB_FILES; file++)
@@ -292,7 +309,9 @@ kb_status kb_exercise_read(const kb_bytes files[KB_FILES]) {
         read_entries(&segment, &first);
         read_keys(&segment.corpus.filters, &first);
         read_keys(&segment.references, &first);
-        search(&segment, &first);
+        read_lists(&segment, &first);
+        search(&segment, 0x6F, &first);
+        search(&segment, 0xFF, &first);
         merge(&segment, &first);
         keep_first(&first, kb_segment_verify(&segment, &error));
     }

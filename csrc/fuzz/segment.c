@@ -26,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size == 0)
         return 0;
     if (built[0].data == NULL)
-        kb_exercise_build(built);
+        kb_exercise_build(KB_EXERCISE_LARGE, built);
     for (kb_file file = KB_FILE_TERMS; file < KB_FILES; file++)
         files[file] =
             (kb_bytes){.data = copy_exactly(built[file].data, built[file].length), .length = built[file].length};

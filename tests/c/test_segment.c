@@ -14,8 +14,8 @@ static void free_files(kb_bytes files[KB_FILES]) {
 void test_builder(void) {
     kb_bytes files[KB_FILES] = {{0}};
     kb_bytes again[KB_FILES] = {{0}};
-    kb_exercise_build(files);
-    kb_exercise_build(again);
+    kb_exercise_build(KB_EXERCISE_SMALL, files);
+    kb_exercise_build(KB_EXERCISE_SMALL, again);
     for (kb_file file = KB_FILE_TERMS; file < KB_FILES; file++)
         CHECK(files[file].length == again[file].length &&
               memcmp(files[file].data, again[file].data, files[file].length) == 0);
@@ -44,7 +44,7 @@ static kb_status read_with(const kb_bytes files[KB_FILES], kb_file changed, size
 
 void test_damage(void) {
     kb_bytes files[KB_FILES] = {{0}};
-    kb_exercise_build(files);
+    kb_exercise_build(KB_EXERCISE_SMALL, files);
     for (kb_file file = KB_FILE_TERMS; file < KB_FILES; file++) {
         for (size_t at = 0; at < files[file].length; at++) {
             CHECK(is_named(read_with(files, file, files[file].length, at, (uint8_t)(1u << at % 8))));
