@@ -18,5 +18,6 @@ void test_intern(void);
 void test_distance(void);
 void test_builder(void);
 void test_damage(void);
+void test_strategies(void);
 
 #endif

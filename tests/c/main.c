@@ -19,6 +19,7 @@ int main(void) {
     test_distance();
     test_builder();
     test_damage();
+    test_strategies();
     printf("%d failures\n", failures);
     return failures != 0;
 }
