@@ -4,6 +4,7 @@
 #include <string.h>
 
 #define UNITS 65000.0      /* all bounds together: a lane holds 65,535, and each bound is rounded up */
+#define LEAST_SUM 1e-300   /* of all bounds: below it nothing is told apart, so that the scale stays finite */
 #define FIRST_WINDOW 4096u /* small, because nothing tells yet which entries matter */
 #define SAMPLE 4096u       /* entries by which the number of candidates is estimated */
 #define SEEK_COST 64.0     /* looking up one posting takes as long as sweeping so many */
@@ -90,7 +91,7 @@ static kb_status open_clauses(sweep *work) {
             return status;
         sum += clause->factor * clause->impact;
     }
-    work->scale = sum > 0.0 ? UNITS / sum : 0.0;
+    work->scale = sum > LEAST_SUM ? UNITS / sum : 0.0;
     for (uint32_t i = 0; i < work->count; i++)
         prepare_clause(work, work->order[i]);
     sort(work);

@@ -129,7 +129,7 @@ static bool is_same(const outcome *expected, const outcome *found, uint64_t tota
 
 /* Compares all strategies for some plans of one to six stems. */
 static void compare(const kb_searcher *searcher, const uint8_t *const *allowed, uint64_t *state, uint32_t rounds) {
-    static const double weights[] = {1.0, 1.0, 0.5, 1e-3, 0.0};
+    static const double weights[] = {1.0, 1.0, 0.5, 1e-3, 0.0, 1e-310};
     kb_term terms[WORDS] = {{0}};
     kb_scratch scratch = {0};
     kb_error error = {0};
@@ -149,7 +149,7 @@ static void compare(const kb_searcher *searcher, const uint8_t *const *allowed, 
         outcome expected;
         for (uint32_t i = 0; i < plan.count; i++) {
             stems[i] = &terms[random_below(state, WORDS)];
-            ways[i] = (kb_alternative){&stems[i], 1, weights[random_below(state, 5)], stems[i]->idf};
+            ways[i] = (kb_alternative){&stems[i], 1, weights[random_below(state, 6)], stems[i]->idf};
             clauses[i] = (kb_clause){&ways[i], 1, KB_ALL_FIELDS, KB_SHOULD};
         }
         run(EXHAUSTIVE, searcher, &plan, allowed, limit, total_limit, &scratch, &expected);
