@@ -14,10 +14,16 @@ void test_crc32(void);
 void test_cursor(void);
 void test_bytes_out(void);
 void test_bitmap(void);
+void test_bits(void);
+void test_lanes(void);
+void test_length_codes(void);
+void test_lists(void);
 void test_intern(void);
 void test_distance(void);
 void test_builder(void);
 void test_damage(void);
+void test_hostile_files(void);
 void test_strategies(void);
+void test_false_impacts(void);
 
 #endif

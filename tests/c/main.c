@@ -15,11 +15,17 @@ int main(void) {
     test_cursor();
     test_bytes_out();
     test_bitmap();
+    test_bits();
+    test_lanes();
+    test_length_codes();
+    test_lists();
     test_intern();
     test_distance();
     test_builder();
     test_damage();
+    test_hostile_files();
     test_strategies();
+    test_false_impacts();
     printf("%d failures\n", failures);
     return failures != 0;
 }

@@ -1,4 +1,5 @@
 /* Tests of what reads and writes single bytes: crc32, cursor, bytes_out, bitmap. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "../../csrc/bitmap.h"
@@ -6,6 +7,7 @@
 #include "../../csrc/crc32.h"
 #include "../../csrc/cursor.h"
 #include "check.h"
+#include "random.h"
 
 void test_crc32(void) {
     uint8_t bytes[64];
@@ -77,6 +79,15 @@ void test_bytes_out(void) {
     kb_bytes_free(&bytes);
 }
 
+static void check_next_clear(const uint8_t *bitmap, uint32_t entries) {
+    for (uint32_t from = 0; from <= entries; from++) {
+        uint32_t expected = from;
+        while (expected < entries && kb_bitmap_has(bitmap, expected))
+            expected++;
+        CHECK(kb_bitmap_next_clear(bitmap, entries, from) == expected);
+    }
+}
+
 void test_bitmap(void) {
     uint8_t bitmap[10] = {0};
     for (uint32_t i = 0; i < 75; i += 3)
@@ -85,4 +96,24 @@ void test_bitmap(void) {
     CHECK(kb_bitmap_has(bitmap, 72) && !kb_bitmap_has(bitmap, 73));
     CHECK(kb_bitmap_word(bitmap, 75, 0) == 0x9249249249249249u);
     CHECK(kb_bitmap_word(bitmap, 75, 1) == 0x0000000000000124u);
+    CHECK(kb_popcount(0) == 0 && kb_popcount(UINT64_MAX) == 64 && kb_popcount(0x8000000000000001u) == 2);
+    uint64_t state = 4;
+    for (uint32_t entries = 0; entries <= 200; entries++) {
+        /* Of exactly its size, so that a sanitizer sees a byte too many. */
+        uint8_t *some = calloc((entries + 7) / 8 + (entries == 0), 1);
+        uint32_t count = 0;
+        for (uint32_t i = 0; i < entries; i++) {
+            if (random_below(&state, 1 + entries % 9) == 0)
+                continue;
+            kb_bitmap_set(some, i);
+            count++;
+        }
+        CHECK(kb_bitmap_count(some, entries) == count);
+        check_next_clear(some, entries);
+        for (uint32_t i = 0; i < entries; i++)
+            kb_bitmap_set(some, i);
+        CHECK(kb_bitmap_count(some, entries) == entries);
+        check_next_clear(some, entries);
+        free(some);
+    }
 }

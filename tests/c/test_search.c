@@ -34,9 +34,17 @@ static size_t write_words(uint64_t *state, uint32_t count, char *to, size_t size
     return at;
 }
 
+static void open_corpus(corpus *made) {
+    kb_source sources[KB_FILES];
+    kb_error error = {0};
+    for (kb_file file = KB_FILE_TERMS; file < KB_FILES; file++)
+        sources[file] = (kb_source){made->files[file].data, made->files[file].length};
+    made->segment = (kb_segment){0};
+    CHECK(kb_segment_open(sources, KB_EXERCISE_FINGERPRINT, &made->segment, &error) == KB_OK);
+}
+
 static void make_corpus(uint32_t entries, uint32_t body, uint64_t seed, corpus *made) {
     kb_builder builder = {0};
-    kb_source sources[KB_FILES];
     kb_error error = {0};
     uint64_t state = seed;
     CHECK(kb_builder_new(KB_EXERCISE_FINGERPRINT, &kb_exercise_params, 1, &builder) == KB_OK);
@@ -55,9 +63,7 @@ static void make_corpus(uint32_t entries, uint32_t body, uint64_t seed, corpus *
     kb_exercise_stem(&builder);
     CHECK(kb_builder_write(&builder, made->files) == KB_OK);
     kb_builder_free(&builder);
-    for (kb_file file = KB_FILE_TERMS; file < KB_FILES; file++)
-        sources[file] = (kb_source){made->files[file].data, made->files[file].length};
-    CHECK(kb_segment_open(sources, KB_EXERCISE_FINGERPRINT, &made->segment, &error) == KB_OK);
+    open_corpus(made);
     CHECK(kb_segment_verify(&made->segment, &error) == KB_OK);
     made->live = calloc(entries / 8 + 1, 1);
     made->allowed = calloc(entries / 8 + 1, 1);
@@ -188,4 +194,41 @@ void test_strategies(void) {
     compare(&searcher, allowed, &state, 40);
     for (uint32_t i = 0; i < 4; i++)
         free_corpus(&made[i]);
+}
+
+/* Impacts that are too small can hide entries, but lead to no number past its type. */
+void test_false_impacts(void) {
+    corpus made = {0};
+    kb_searcher searcher;
+    kb_scratch scratch = {0};
+    kb_error error = {0};
+    kb_stem stems[2];
+    kb_term terms[2] = {{.stems = &stems[0]}, {.stems = &stems[1]}};
+    const kb_term *asked[2] = {&terms[0], &terms[1]};
+    kb_alternative ways[2] = {{&asked[0], 1, 1.0, 0.0}, {&asked[1], 1, 1e-9, 0.0}};
+    kb_clause clauses[2] = {{&ways[0], 1, KB_ALL_FIELDS, KB_SHOULD}, {&ways[1], 1, KB_ALL_FIELDS, KB_SHOULD}};
+    kb_plan plan = {clauses, 2};
+    outcome found;
+    make_corpus(600, 12, 9, &made);
+    kb_view view = {.segment = &made.segment, .live = made.live};
+    CHECK(kb_searcher_open(&view, 1, &kb_exercise_params, &searcher, &error) == KB_OK);
+    CHECK(kb_term_find(&searcher, (const uint8_t *)"a", 1, &terms[0], &error) == KB_OK);
+    uint8_t *list = made.files[KB_FILE_TERMS].data + made.segment.terms.postings.offset + stems[0].postings_offset;
+    for (uint32_t i = 0; i < kb_postings_blocks(stems[0].df); i++)
+        list[(size_t)i * KB_BLOCK_REF_BYTES + 12] = 0;
+    kb_exercise_reseal(made.files);
+    kb_segment_close(&made.segment);
+    open_corpus(&made);
+    kb_scratch_new(600, &scratch);
+    for (uint32_t i = 0; i < 2; i++) {
+        const uint8_t stem = (uint8_t)('a' + i);
+        CHECK(kb_term_find(&searcher, &stem, 1, &terms[i], &error) == KB_OK);
+        ways[i].idf = terms[i].idf;
+    }
+    for (strategy way = EXHAUSTIVE; way <= SWEEP_PORTABLE; way++) {
+        run(way, &searcher, &plan, NULL, 5, 1000, &scratch, &found);
+        CHECK(found.count == 5);
+    }
+    kb_scratch_free(&scratch);
+    free_corpus(&made);
 }
