@@ -34,9 +34,11 @@ static bool read_rest(progress at, const uint8_t *gaps, uint32_t bytes, uint32_t
             take(&at, kb_load_u16(gaps + at.read), 65535, entries);
         }
     }
-    /* Of 4 bits, a half byte left over was read as a gap of 0. */
-    bool spare = bits == 4 && at.count == count + 1 && gaps[bytes - 1] >> 4 == 0;
-    return at.read == bytes && (at.count == count || spare);
+    if (at.read < bytes || at.count < count)
+        return false;
+    /* Of 4 bits, a half byte left over is 0 and was read as a gap of that; an escape ends no gap. */
+    uint32_t last = gaps[bytes - 1] >> 4;
+    return bits != 4 || (at.count == count ? last != 15 : last == 0);
 }
 
 bool kb_gaps_read_portable(const uint8_t *gaps, uint32_t bytes, uint32_t bits, uint32_t count, uint32_t next,

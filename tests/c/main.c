@@ -17,8 +17,10 @@ int main(void) {
     test_bitmap();
     test_bits();
     test_lanes();
+    test_gaps();
     test_length_codes();
     test_lists();
+    test_half_bytes();
     test_intern();
     test_distance();
     test_builder();

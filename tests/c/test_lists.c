@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../csrc/crc32.h"
 #include "../../csrc/lists_write.h"
 #include "../../csrc/positions.h"
 #include "check.h"
@@ -91,6 +92,7 @@ static void make_list(list *made, uint32_t df, uint32_t gap, uint32_t forms, uin
                            .positions_crc = kb_load_u32(record + 36)};
     CHECK(made->stem.df == df && made->stem.forms == forms);
     made->terms.entries = next;
+    made->terms.read_gaps = kb_gaps_read_portable;
     made->terms.postings = (kb_lists){.bytes = copy_exactly(&made->writer.postings),
                                       .length = made->writer.postings.length,
                                       .checked = calloc(1, sizeof(uint32_t))};
@@ -217,6 +219,13 @@ static void read_blocks(const list *made, uint64_t *state) {
     }
 }
 
+static void read_all(const list *made, uint32_t gap, uint64_t *state) {
+    read_on(made, state);
+    for (uint32_t leap = 1; leap / 300 <= gap; leap = leap * 5 + 1)
+        leap_on(made, leap, state);
+    read_blocks(made, state);
+}
+
 void test_lists(void) {
     static const uint32_t dfs[] = {1, 2, 3, 4, 5, 127, 128, 129, 132, 256, 257, POSTINGS_MAX};
     static const uint32_t gaps[] = {1, 3, 20, 60, 300, 1500, 140000};
@@ -227,12 +236,31 @@ void test_lists(void) {
         for (uint32_t j = 0; j < sizeof gaps / sizeof *gaps; j++) {
             list *made = calloc(1, sizeof *made);
             make_list(made, dfs[i], gaps[j], forms[(i + j) % 4], steps[(i + j) % 3], &state);
-            read_on(made, &state);
-            for (uint32_t leap = 1; leap / 300 <= gaps[j]; leap = leap * 5 + 1)
-                leap_on(made, leap, &state);
-            read_blocks(made, &state);
+            read_all(made, gaps[j], &state);
+            made->terms.read_gaps = kb_gaps_read_avx2();
+            if (made->terms.read_gaps != NULL)
+                read_all(made, gaps[j], &state);
             free_list(made);
             free(made);
         }
+    }
+}
+
+/* Gaps of half a byte leave half a byte over when they are odd in number; it is 0. */
+void test_half_bytes(void) {
+    for (uint32_t value = 0; value < 16; value++) {
+        list *made = calloc(1, sizeof *made);
+        uint64_t state = 7;
+        kb_postings postings;
+        kb_error error = {0};
+        make_list(made, 5, 3, 1, 2, &state);
+        uint8_t *block = (uint8_t *)(uintptr_t)made->terms.postings.bytes + KB_BLOCK_REF_BYTES;
+        CHECK(block[0] == 4 && kb_load_u16(block + 1) == 3 && block[3 + 2 + 2] >> 4 == 0);
+        block[3 + 2 + 2] = (uint8_t)(block[3 + 2 + 2] | value << 4);
+        made->stem.postings_crc = kb_crc32(made->terms.postings.bytes, made->terms.postings.length);
+        CHECK(kb_postings_open(&made->terms, &made->stem, &postings, &error) == KB_OK);
+        CHECK(kb_postings_next(&postings, &error) == (value == 0 ? KB_OK : KB_E_CORRUPT));
+        free_list(made);
+        free(made);
     }
 }
