@@ -161,23 +161,22 @@ def shapes(draw: st.DrawFn) -> dict[str, list[int]]:
         for _ in range(draw(st.integers(1, 6))):
             step, count = draw(steps), draw(st.integers(1, 140))
             numbers += range(numbers[-1] + step + 1, numbers[-1] + 1 + (step + 1) * count, step + 1)
-        stems[f"stem{stem}"] = [number for number in numbers if number < 3000]
+        stems[f"stem{stem}"] = [number for number in numbers if number < 2000]
     return stems
 
 
-@settings(max_examples=20)
+@settings(max_examples=8)
 @given(shapes(), st.integers(0, 4), params)
 def test_lists_of_any_shape(stems: dict[str, list[int]], field: int, chosen: Params) -> None:
     built_alike(placed(1 + max(map(max, stems.values())), stems, {"stem1": field}), chosen)
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_a_crowd_is_built_and_merged_the_same(seed: int) -> None:
-    chance = Random(seed)
-    entries = crowd(chance, range(1200), longest=9000)
+def test_a_crowd_is_built_and_merged_the_same() -> None:
+    chance = Random(1)
+    entries = crowd(chance, range(800), longest=9000)
     whole = built_alike(entries)
     chance.shuffle(entries)
-    parts = [entries[:700], entries[700:1100], entries[1100:1101], entries[1101:]]
+    parts = [entries[:500], entries[500:750], entries[750:751], entries[751:]]
     files = [build(REFERENCE, part) for part in parts]
 
     def merged(engine: EngineModule) -> SegmentFiles:
@@ -191,14 +190,14 @@ def test_a_crowd_is_built_and_merged_the_same(seed: int) -> None:
 
 def test_what_a_merge_leaves_out_changes_impacts_and_lengths() -> None:
     """The averages after the merge are those of what is kept."""
-    entries = crowd(Random(3), range(900), longest=9000)
+    entries = crowd(Random(3), range(500), longest=9000)
     ordered = sorted(entries, key=lambda item: item.kbid)
     files = build(REFERENCE, entries)
-    for kept in (range(0, 900, 2), range(450), [7]):
+    for kept in (range(0, 500, 2), range(300), [7]):
 
         def merged(engine: EngineModule, kept: Iterable[int] = kept) -> SegmentFiles:
             builder = engine.Builder(FINGERPRINT, PARAMS)
-            builder.merge(open_files(engine, files), bitmap(900, kept))
+            builder.merge(open_files(engine, files), bitmap(500, kept))
             return builder.finish(toy_stem)
 
         assert build(REFERENCE, [ordered[number] for number in kept]) == both(merged)
@@ -209,8 +208,8 @@ def test_gaps_that_do_not_fit_16_bits() -> None:
     places = (65533, 65534, 65535, 65536, 131070, 131071, 140000)
     stems = {f"at{place}": [place] for place in places} | {
         "all": places,
-        "ends": [0, 140000],
+        "both": [0, 140000],
         "every": range(0, 140001, 7),
     }
     files = built_alike(placed(140001, stems))
-    assert widths(files, "ends") == [16]
+    assert widths(files, "both") == [16]

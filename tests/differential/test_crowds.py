@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from random import Random
+from typing import cast
 
+import engines
 import pytest
-from crowds import FILLERS, WORDS, check_searches, crowd, phrases, plans
-from engines import PARAMS, REFERENCE, Index, both, entry, live_index, needs_compiled, plan
+from crowds import FILLERS, RATES, WORDS, check_searches, crowd, phrases, plans
+from engines import PARAMS, Index, both, entry, live_index, needs_compiled, plan
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,11 +19,14 @@ from kbdb.plan import Alternative, Clause, Entry, Params, Plan
 
 pytestmark = needs_compiled
 
+# Both engines build the same files (test_blocks), so the fast one may.
+COMPILED = cast(EngineModule, engines.COMPILED)
+
 
 @pytest.fixture(scope="module")
 def one() -> Index:
     """A large segment, all of it live."""
-    return live_index(REFERENCE, [crowd(Random(11), range(2400))])
+    return live_index(COMPILED, [crowd(Random(11), range(2000))])
 
 
 @pytest.fixture(scope="module")
@@ -35,12 +40,12 @@ def several() -> Index:
             *range(2000 + 400 * number, 2000 + 400 * number + size - size // 2),
         ]
         parts.append(crowd(chance, numbers, longest=5000 if number % 2 else 40))
-    return live_index(REFERENCE, parts)
+    return live_index(COMPILED, parts)
 
 
 def where(index: Index, keep: Callable[[int, int, int], bool]) -> Index:
     """The index with only those live that ``keep`` wants: of segment, entry and the length of its body."""
-    segments, _ = index.open(REFERENCE)
+    segments, _ = index.open(COMPILED)
     parts = []
     for place, (segment, (files, live)) in enumerate(zip(segments, index.parts, strict=True)):
         kept = frozenset(number for number in live if keep(place, number, segment.lengths(number)[1]))
@@ -49,19 +54,35 @@ def where(index: Index, keep: Callable[[int, int, int], bool]) -> Index:
 
 
 def test_searches_of_a_large_segment(one: Index) -> None:
-    assert check_searches(one, plans(Random(21), 24), Random(1)) > 10_000
+    assert check_searches(one, plans(Random(21), 12), Random(1)) > 6000
 
 
 def test_phrases_in_a_large_segment(one: Index) -> None:
-    assert check_searches(one, phrases(Random(22), 14), Random(2)) > 2000
+    assert check_searches(one, phrases(Random(22), 6), Random(2)) > 1000
+
+
+def test_searches_of_a_segment_large_enough_to_be_swept() -> None:
+    """Short entries, so that the reference has not much to read."""
+    chance = Random(17)
+    words = tuple(RATES)
+    entries = [
+        entry(
+            number, chance.choice(words) if number % 9 == 0 else "", " ".join(chance.choices(words, k=1 + number % 7))
+        )
+        for number in range(4500)
+    ]
+    small = crowd(chance, range(4400, 4600), longest=300)
+    index = live_index(COMPILED, [entries, small])
+    check_searches(index, plans(Random(25), 8), Random(9))
+    check_searches(where(index, lambda _place, number, _length: number % 90 == 0), plans(Random(26), 4), Random(10))
 
 
 def test_searches_of_several_segments(several: Index) -> None:
-    assert check_searches(several, plans(Random(23), 24), Random(3)) > 10_000
+    assert check_searches(several, plans(Random(23), 12), Random(3)) > 6000
 
 
 def test_phrases_in_several_segments(several: Index) -> None:
-    assert check_searches(several, phrases(Random(24), 10), Random(4)) > 1000
+    assert check_searches(several, phrases(Random(24), 5), Random(4)) > 500
 
 
 DRIFTS: dict[str, Callable[[int, int, int], bool]] = {
@@ -80,8 +101,8 @@ DRIFTS: dict[str, Callable[[int, int, int], bool]] = {
 def test_what_is_live_is_unlike_its_segments(several: Index, name: str) -> None:
     drifted = where(several, DRIFTS[name])
     seed = list(DRIFTS).index(name)
-    check_searches(drifted, plans(Random(30 + seed), 6), Random(seed))
-    check_searches(drifted, phrases(Random(40 + seed), 2), Random(seed))
+    check_searches(drifted, plans(Random(30 + seed), 4), Random(seed))
+    check_searches(drifted, phrases(Random(40 + seed), 1), Random(seed))
 
 
 CHOICES = {
@@ -100,28 +121,30 @@ CHOICES = {
 def test_other_parameters(name: str) -> None:
     seed = list(CHOICES).index(name)
     chance = Random(50 + seed)
-    parts = [crowd(chance, range(600), longest=2000), crowd(chance, range(550, 700), longest=100)]
-    index = live_index(REFERENCE, parts, CHOICES[name])
-    check_searches(index, plans(Random(60 + seed), 8), Random(seed))
-    check_searches(index, phrases(Random(70 + seed), 2), Random(seed))
+    parts = [crowd(chance, range(400), longest=2000), crowd(chance, range(350, 450), longest=100)]
+    index = live_index(COMPILED, parts, CHOICES[name])
+    check_searches(index, plans(Random(60 + seed), 6), Random(seed))
+    check_searches(index, phrases(Random(70 + seed), 1), Random(seed))
 
 
 def test_equal_scores_at_the_limit_are_ordered_by_kbid_across_segments() -> None:
     """An entry of a later segment with the score of the last hit comes in when its kbid is smaller."""
-    alike = [[entry(number, "same", "the same words") for number in range(first, 1200, 4)] for first in range(4)]
+    alike = [[entry(number, "same", "the same words") for number in range(first, 800, 4)] for first in range(4)]
     longer = [entry(5000 + number, "same", "the same words" + " again" * (number % 3)) for number in range(150)]
     queries = [plan("same"), plan("the", "word"), plan("same", "again"), plan("again", "the", "word", "nowhere")]
-    check_searches(live_index(REFERENCE, [*alike, longer]), iter(queries), Random(5))
-    check_searches(live_index(REFERENCE, [longer, *alike]), iter(queries), Random(6))
+    check_searches(live_index(COMPILED, [*alike, longer]), iter(queries), Random(5))
+    check_searches(live_index(COMPILED, [longer, *alike]), iter(queries), Random(6))
 
 
 def test_entries_rise_and_fall_in_score() -> None:
     """Each better than all before it, and the other way round: nothing may be skipped, and nearly everything."""
     for order in (1, -1):
         entries = []
-        for number in range(700):
-            place = number if order > 0 else 699 - number
-            item = entry(number, "", "rise " * (1 + number // 9) + "fall " * (number % 3) + "filler " * (700 - number))
+        for number in range(500):
+            place = number if order > 0 else 499 - number
+            item = entry(
+                number, "", "rise " * (1 + number // 9) + "fall " * (number % 3) + "filler " * (250 - number // 2)
+            )
             entries.append(replace(item, kbid=place.to_bytes(16, "big")))
         queries = [
             plan("rise"),
@@ -130,30 +153,30 @@ def test_entries_rise_and_fall_in_score() -> None:
             plan("filler", "rise"),
             plan("rise", "fall", "filler"),
         ]
-        check_searches(live_index(REFERENCE, [entries]), iter(queries), Random(7))
+        check_searches(live_index(COMPILED, [entries]), iter(queries), Random(7))
 
 
 def test_one_good_entry_among_thousands_of_poor_ones() -> None:
     def entries(first: int, best: int) -> Iterable[Entry]:
-        for number in range(first, first + 1500):
-            poor = "common " + "filler " * (60 + number % 9)
+        for number in range(first, first + 700):
+            poor = "common " + "filler " * (20 + number % 9)
             yield entry(number, "common rare" if number == best else "", "common" if number == best else poor)
 
-    for best in (3, 700, 1499):
-        index = live_index(REFERENCE, [list(entries(0, best)), list(entries(1500, best + 1500))])
+    for best in (3, 350, 699):
+        index = live_index(COMPILED, [list(entries(0, best)), list(entries(700, best + 700))])
         check_searches(index, iter([plan("common"), plan("common", "rare"), plan("filler", "common")]), Random(best))
 
 
 def test_more_clauses_than_a_query_has_words() -> None:
     words = [*WORDS, *FILLERS[:40]]
-    index = live_index(REFERENCE, [crowd(Random(13), range(500)), crowd(Random(14), range(500, 560))])
+    index = live_index(COMPILED, [crowd(Random(13), range(500)), crowd(Random(14), range(500, 560))])
     many = [Plan(tuple(Clause(word, (Alternative((word,)),)) for word in words[:count])) for count in (12, 30, 60)]
     twice = [plan("the", "the", "of", "the"), Plan((Clause("a", (Alternative(("the",)), Alternative(("the",), 0.5))),))]
     check_searches(index, iter([*many, *twice]), Random(8))
 
 
 def test_filters_are_asked_of_both() -> None:
-    index = live_index(REFERENCE, [crowd(Random(15), range(600)), crowd(Random(16), range(600, 640))])
+    index = live_index(COMPILED, [crowd(Random(15), range(600)), crowd(Random(16), range(600, 640))])
 
     def answers(engine: EngineModule) -> list[object]:
         segments, over = index.open(engine)
@@ -189,7 +212,7 @@ def small_crowds(draw: st.DrawFn) -> Index:
     for size in sizes:
         parts.append(crowd(chance, range(first, first + size), longest=draw(st.sampled_from([10, 300, 3000]))))
         first += size - size // 10
-    built = live_index(REFERENCE, parts)
+    built = live_index(COMPILED, parts)
     step = draw(st.sampled_from([1, 1, 2, 7]))
     live = (frozenset(number for number in part[1] if number % step == 0) for part in built.parts)
     return replace(built, parts=tuple((part[0], kept) for part, kept in zip(built.parts, live, strict=True)))
@@ -203,19 +226,19 @@ def test_searches_of_any_crowd(index: Index, seed: int) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_many_searches_of_large_indexes(seed: int) -> None:
     chance = Random(100 + seed)
     parts = [crowd(chance, range(5000), longest=20_000)]
     parts += [crowd(chance, chance.sample(range(9000), size), longest=800) for size in (700, 200, 60, 20, 5)]
-    index = live_index(REFERENCE, parts)
+    index = live_index(COMPILED, parts)
     for drifted in (index, *(where(index, keep) for keep in DRIFTS.values())):
-        check_searches(drifted, plans(chance, 25), chance)
-        check_searches(drifted, phrases(chance, 8), chance)
+        check_searches(drifted, plans(chance, 8), chance)
+        check_searches(drifted, phrases(chance, 3), chance)
 
 
 @pytest.mark.long
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(small_crowds(), st.integers(0, 1 << 30))
 def test_many_searches_of_any_crowd(index: Index, seed: int) -> None:
     check_searches(index, plans(Random(seed), 8), Random(seed))

@@ -69,14 +69,14 @@ def _often(chance: Random) -> int:
 
 
 def plans(chance: Random, count: int) -> Iterator[Plan]:
-    """Queries of 1 to 12 words, most of them as people ask, some with conditions, fields, alternatives and phrases."""
+    """Queries of 1 to 12 words: every other of words that all may match, as people ask, the others of all there is."""
     for number in range(count):
         size = chance.choice((1, 1, 2, 2, 3, 3, 4, 6, 8, 12))
         # Every third asks for frequent words only, every third for any, every third for any with a rare one.
         pool = tuple(RATES)[:5] if number % 3 == 0 else WORDS
-        clauses = [_clause(chance, pool) for _ in range(size)]
+        clauses = [_word(chance, pool) if number % 2 else _clause(chance, pool) for _ in range(size)]
         if number % 3 == 2:
-            clauses.append(Clause("rare", (Alternative((chance.choice(("onyx", "opal", "jade")),)),)))
+            clauses.append(_word(chance, ("onyx", "opal", "jade")))
         yield Plan(tuple(clauses))
 
 
@@ -88,6 +88,10 @@ def phrases(chance: Random, count: int) -> Iterator[Plan]:
         ]
         clauses += [_clause(chance, WORDS) for _ in range(chance.choice((0, 0, 1, 3)))]
         yield Plan(tuple(clauses))
+
+
+def _word(chance: Random, pool: Sequence[str]) -> Clause:
+    return Clause("word", (Alternative((chance.choice(pool),), chance.choice((1.0, 1.0, 1.0, 2.0, 0.1, 0.0))),))
 
 
 def _clause(chance: Random, pool: Sequence[str]) -> Clause:
