@@ -112,7 +112,7 @@ class Indexer:
         """The docids of documents with sections that were learned from a path, sorted."""
         found: set[str] = set()
         for slot in self.segments.slots:
-            for entry in bitmaps.entries(slot.segment.filter(source_key(source))):
+            for entry in slot.segment.holders(source_key(source)):
                 if bitmaps.has(slot.current, entry):
                     places = StoredSection.decode(slot.segment.stored(entry)).places
                     found.update(place.docid for place in places if place.source == source)
@@ -305,7 +305,7 @@ class Indexer:
     def _listed_in(self, docid: str) -> set[str]:
         found: set[str] = set()
         for slot in self.segments.slots:
-            listed = bitmaps.entries(slot.segment.filter(f"doc:{docid}"))
+            listed = slot.segment.holders(f"doc:{docid}")
             found.update(kbid_encode(slot.segment.kbid(e)) for e in listed if bitmaps.has(slot.current, e))
         return found
 

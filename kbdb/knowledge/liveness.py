@@ -64,7 +64,7 @@ class Liveness:
         for kept in self._kept.values():
             segment = kept.segment
             found = {entry for kbid in kbids if (entry := segment.find(kbid_decode(kbid))) >= 0}
-            found.update(entry for docid in docids for entry in _listed_in(segment, docid))
+            found.update(entry for docid in docids for entry in segment.holders(f"doc:{docid}"))
             if found:
                 believed = {entry for entry in found if self._is_believed(segment, entry)}
                 kept.set(found - believed, believed)
@@ -79,7 +79,7 @@ class Liveness:
             return bitmaps.having(segment.sections, believed)
         doubtful = {segment.find(kbid_decode(kbid)) for kbid in self._beliefs.inactive(self._now)}
         for docid in self._beliefs.withdrawn_documents():
-            doubtful.update(_listed_in(segment, docid))
+            doubtful.update(segment.holders(f"doc:{docid}"))
         gone = (entry for entry in doubtful if entry >= 0 and not self._is_believed(segment, entry))
         return bitmaps.without(listed, bitmaps.having(segment.sections, gone))
 
@@ -121,7 +121,3 @@ class _Kept:
         if self._live is None or self._current is not current:
             self._live, self._current = bitmaps.both(self.believed, current), current
         return self._live
-
-
-def _listed_in(segment: Segment, docid: str) -> Iterable[int]:
-    return bitmaps.entries(segment.filter(f"doc:{docid}"))

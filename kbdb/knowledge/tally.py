@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from kbdb.errors import KbdbError
+from kbdb.index.segments import Slot
+from kbdb.index.snapshot import Snapshot
 from kbdb.index.text_key import distinct_stems_of
 from kbdb.ingest.body import body_of
 from kbdb.knowledge.core import Core
 from kbdb.knowledge.entries import text_of
 from kbdb.knowledge.planning import Planned
 from kbdb.model import AddSectionResult, LearnedDocument, NearDuplicate, Section, Suppressed
-from kbdb.store.ids import kbid_encode
+from kbdb.store.ids import kbid_decode, kbid_encode
 
 NEAR_DUPLICATE = 0.85
 """Jaccard from which two sections are reported as near duplicates (DESIGN: engine)."""
+
+READ_FOR_ONE = 32
+"""Reading the postings of so many entries costs about as much as tokenising the text of one."""
 
 NEAR_DUPLICATES_EACH = 5
 """At most this many are reported for one section."""
@@ -87,9 +92,7 @@ class Tally:
 
     def _find_near_duplicates(self, sections: Iterable[Section]) -> None:
         snapshot = self.core.snapshot()
-        for section in sections:
-            body = body_of(text_of(section), section.title, section.type)
-            stems = distinct_stems_of(self.core.engine, self.core.stem, section.title, body)
+        for section, stems in self._stems(snapshot, sections):
             if not stems:
                 continue
             for place, entry, jaccard in snapshot.searcher.similar(stems, NEAR_DUPLICATE, NEAR_DUPLICATES_EACH + 1):
@@ -99,3 +102,22 @@ class Tally:
                     continue
                 title = self.core.title_of(other)
                 self.near_duplicates[section.kbid, other] = NearDuplicate(section.kbid, other, title, jaccard)
+
+    def _stems(self, snapshot: Snapshot, sections: Iterable[Section]) -> Iterator[tuple[Section, Sequence[str]]]:
+        """Each section with the distinct stems of its title and body.
+
+        The segment that was just built knows them; one that holds much else would have to be read in full for them.
+        """
+        places: dict[Slot, list[tuple[int, Section]]] = {}
+        for section in sections:
+            found = snapshot.segments.find(kbid_decode(section.kbid))
+            if found is not None:
+                places.setdefault(found[0], []).append((found[1], section))
+        for slot, entries in places.items():
+            if slot.segment.sections <= READ_FOR_ONE * len(entries):
+                stems = slot.segment.stems([entry for entry, _ in entries])
+                yield from zip((section for _, section in entries), stems, strict=True)
+                continue
+            for _, section in entries:
+                body = body_of(text_of(section), section.title, section.type)
+                yield section, distinct_stems_of(self.core.engine, self.core.stem, section.title, body)
