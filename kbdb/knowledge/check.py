@@ -5,6 +5,7 @@ Each fault has a code, a place and what to do about it. Nothing is changed.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -16,11 +17,10 @@ from kbdb.index import bitmaps
 from kbdb.index.segments import Slot
 from kbdb.knowledge.core import RESTORE_EVENTS, Core
 from kbdb.knowledge.entries import Listing, StoredSection, entry_of
-from kbdb.model import CheckFault, CheckResult, Event, Manifest, Section
-from kbdb.plan import Entry
+from kbdb.model import CheckFault, CheckResult, Event, Section
 from kbdb.store.beliefs import replay
 from kbdb.store.events import decode_events
-from kbdb.store.ids import kbid_encode
+from kbdb.store.ids import kbid_decode, kbid_encode
 
 RELEARN = "learn its source again, or restore the file from a copy"
 REBUILD = "run: kbdb rebuild"
@@ -33,8 +33,8 @@ class _Findings:
 
     errors: list[CheckFault] = field(default_factory=list)
     warnings: list[CheckFault] = field(default_factory=list)
-    sections: dict[str, Section] = field(default_factory=dict)
-    manifests: dict[str, Manifest] = field(default_factory=dict)
+    listings: dict[str, Listing] = field(default_factory=dict)
+    sound: set[str] = field(default_factory=set)
 
     def error(self, code: str, path: object, kbid: str, message: str, hint: str) -> None:
         self.errors.append(CheckFault(code, str(path), kbid, message, hint))
@@ -48,10 +48,13 @@ def check(core: Core) -> CheckResult:
     started = perf_counter()
     findings = _Findings()
     kbids, docids = core.store.section_ids(), core.store.manifest_ids()
-    _check_sections(core, kbids, findings)
-    _check_manifests(core, docids, set(kbids), findings)
+    damaged = _read_manifests(core, docids, findings)
+    index = _Index(core, findings.listings)
+    differing = list(_check_sections(core, kbids, index, findings))
+    findings.errors += damaged
+    _check_documents(core, docids, set(kbids), differing, findings)
     _check_events(core, findings)
-    _check_index(core, set(kbids), findings)
+    _check_index(core, set(kbids), index, findings)
     if core.lost_events:
         findings.error("EVENTS_MISSING", core.store.layout.events, "", core.lost_events, RESTORE_EVENTS)
     return CheckResult(
@@ -64,53 +67,71 @@ def check(core: Core) -> CheckResult:
     )
 
 
-def _check_sections(core: Core, kbids: list[str], findings: _Findings) -> None:
-    for kbid in kbids:
+def _read_manifests(core: Core, docids: list[str], findings: _Findings) -> list[CheckFault]:
+    damaged = []
+    for docid in docids:
         try:
-            findings.sections[kbid] = core.store.read_section(kbid)
+            findings.listings[docid] = Listing(core.store.read_manifest(docid))
         except KbdbError as error:
-            findings.error("SECTION_CORRUPT", core.store.layout.section(kbid), kbid, error.message, RELEARN)
-    expected = {core.store.layout.section(kbid) for kbid in kbids}
-    _check_strays(core.store.layout.sections, expected, "section", findings)
+            path = str(core.store.layout.manifest(docid))
+            damaged.append(CheckFault("MANIFEST_CORRUPT", path, "", error.message, MANIFEST_FIRST))
+    return damaged
 
 
-def _check_strays(folder: Path, expected: set[Path], what: str, findings: _Findings) -> None:
-    for path in sorted({path for path in folder.rglob("*") if not path.is_dir()} - expected):
+def _check_sections(core: Core, kbids: list[str], index: _Index, findings: _Findings) -> Iterator[str]:
+    """Reads every section, document by document; gives the documents that do not read back as they were learned."""
+    stored, faults, seen = set(kbids), dict[str, str](), set[str]()
+    for listing in findings.listings.values():
+        placements = listing.manifest.sections
+        whole = all(placement.kbid in stored for placement in placements)
+        digest = sha256(listing.manifest.head.encode())
+        sections = core.store.read_sections(p.kbid for p in placements if p.kbid in stored)
+        for placement, section in zip((p for p in placements if p.kbid in stored), sections, strict=True):
+            if not isinstance(section, Section):
+                faults[placement.kbid], whole = section.message, False
+                continue
+            digest.update(section.content + placement.gap.encode())
+            if section.kbid not in seen:
+                seen.add(section.kbid)
+                index.compare(section)
+        if whole and digest.hexdigest() != listing.manifest.origin.sha256:
+            yield listing.manifest.docid
+    unlisted = [kbid for kbid in kbids if kbid not in seen and kbid not in faults]
+    for kbid, section in zip(unlisted, core.store.read_sections(unlisted), strict=True):
+        if isinstance(section, Section):
+            seen.add(kbid)
+            index.compare(section)
+        else:
+            faults[kbid] = section.message
+    findings.sound = seen
+    for kbid in sorted(faults):
+        findings.error("SECTION_CORRUPT", core.store.layout.section(kbid), kbid, faults[kbid], RELEARN)
+    layout = core.store.layout
+    _check_strays(layout.sections, {str(layout.section(kbid)) for kbid in kbids}, "section", findings)
+
+
+def _check_strays(folder: Path, expected: set[str], what: str, findings: _Findings) -> None:
+    found = (os.path.join(inside, name) for inside, _, names in os.walk(folder) for name in names)
+    for path in sorted(path for path in found if path not in expected):
         findings.warning("STRAY_FILE", path, "", f"{path} holds no {what} that is known", "move it away")
 
 
-def _check_manifests(core: Core, docids: list[str], kbids: set[str], findings: _Findings) -> None:
-    for docid in docids:
-        path = core.store.layout.manifest(docid)
-        try:
-            manifest = findings.manifests[docid] = core.store.read_manifest(docid)
-        except KbdbError as error:
-            findings.error("MANIFEST_CORRUPT", path, "", error.message, MANIFEST_FIRST)
-            continue
-        missing = {placement.kbid for placement in manifest.sections} - kbids
-        for kbid in sorted(missing):
-            findings.error("SECTION_MISSING", path, kbid, f"{docid} lists section {kbid}, which is not stored", RELEARN)
-        if not missing and all(p.kbid in findings.sections for p in manifest.sections):
-            _check_mirror(core, manifest, findings)
+def _check_documents(core: Core, docids: list[str], kbids: set[str], differing: list[str], findings: _Findings) -> None:
     layout = core.store.layout
-    _check_strays(layout.documents, {layout.manifest(docid) for docid in docids}, "document", findings)
-
-
-def _check_mirror(core: Core, manifest: Manifest, findings: _Findings) -> None:
-    """A document read back must be the bytes that were learned."""
-    digest = sha256(manifest.head.encode())
-    for placement in manifest.sections:
-        digest.update(findings.sections[placement.kbid].content + placement.gap.encode())
-    if digest.hexdigest() != manifest.origin.sha256:
-        path = core.store.layout.manifest(manifest.docid)
-        message = f"{manifest.docid} does not read back as it was learned: its SHA-256 differs"
-        findings.error("DOCUMENT_DIFFERS", path, "", message, RELEARN)
+    for docid, listing in findings.listings.items():
+        path = layout.manifest(docid)
+        for kbid in sorted(listing.kbids - kbids):
+            findings.error("SECTION_MISSING", path, kbid, f"{docid} lists section {kbid}, which is not stored", RELEARN)
+        if docid in differing:
+            message = f"{docid} does not read back as it was learned: its SHA-256 differs"
+            findings.error("DOCUMENT_DIFFERS", path, "", message, RELEARN)
+    _check_strays(layout.documents, {str(layout.manifest(docid)) for docid in docids}, "document", findings)
 
 
 def _check_events(core: Core, findings: _Findings) -> None:
     names = core.store.event_files()
     folder = core.store.layout.events
-    _check_strays(folder, {folder / name for name in names}, "event", findings)
+    _check_strays(folder, {str(folder / name) for name in names}, "event", findings)
     known: list[Event] = []
     for name in names:
         path = core.store.layout.events / name
@@ -138,45 +159,58 @@ def _unknown_kbids(core: Core, event: Event) -> list[str]:
     return sorted(kbid for kbid in spoken if not core.store.has_section(kbid)) if event.kind != "erase" else []
 
 
-def _check_index(core: Core, kbids: set[str], findings: _Findings) -> None:
-    try:
-        slots = core.indexer.segments.slots
-        for slot in slots:
-            slot.segment.verify()
-    except KbdbError as error:
-        findings.error("INDEX_CORRUPT", core.store.layout.indexes, "", error.message, REBUILD)
+class _Index:
+    """What the index says, compared with the truth section by section.
+
+    Attributes:
+        fault: what is wrong with its files; then nothing is compared.
+        slots: its segments.
+        differing: (kbid, documents that it says list the section) of what it shows otherwise than the truth.
+    """
+
+    def __init__(self, core: Core, listings: dict[str, Listing]) -> None:
+        self.fault = ""
+        self.slots: tuple[Slot, ...] = ()
+        self.differing: list[tuple[str, set[str]]] = []
+        self._listing: dict[str, list[Listing]] = {}
+        for listing in listings.values():
+            for kbid in listing.kbids:
+                self._listing.setdefault(kbid, []).append(listing)
+        try:
+            self._segments = core.indexer.segments
+            for slot in self._segments.slots:
+                slot.segment.verify()
+            self._listed = {id(slot.segment): slot.segment.listed() for slot in self._segments.slots}
+            self.slots = self._segments.slots
+        except KbdbError as error:
+            self.fault = error.message
+
+    def compare(self, section: Section) -> None:
+        """Notes a section that the index holds and shows otherwise than its file and manifests do."""
+        found = self._segments.find(kbid_decode(section.kbid)) if self.slots else None
+        if found is None:
+            return
+        slot, place = found
+        expected, stored = entry_of(section, self._listing.get(section.kbid, ())), slot.segment.stored(place)
+        if expected.stored != stored or expected.listed != bitmaps.has(self._listed[id(slot.segment)], place):
+            self.differing.append((section.kbid, {p.docid for p in StoredSection.decode(stored).places}))
+
+
+def _check_index(core: Core, kbids: set[str], index: _Index, findings: _Findings) -> None:
+    folder = core.store.layout.indexes
+    if index.fault:
+        findings.error("INDEX_CORRUPT", folder, "", index.fault, REBUILD)
         return
     indexed: set[str] = set()
-    for slot in slots:
+    for slot in index.slots:
         indexed.update(kbid_encode(slot.segment.kbid(entry)) for entry in bitmaps.entries(slot.current))
-    folder = core.store.layout.indexes
     for kbid in sorted(indexed - kbids):
         findings.error("INDEX_EXTRA", folder, kbid, f"the index holds {kbid}, which is not stored", REBUILD)
-    for kbid in sorted(set(findings.sections) - indexed):
+    for kbid in sorted(findings.sound - indexed):
         findings.error("INDEX_MISSING", folder, kbid, f"the index lacks section {kbid}", REBUILD)
-    for entry in _expected(findings, indexed):
-        found = core.indexer.segments.find(entry.kbid)
-        if found is not None and not _agrees(entry, *found):
-            kbid = kbid_encode(entry.kbid)
-            shown = {place.docid for place in StoredSection.decode(found[0].segment.stored(found[1])).places}
-            if unread := sorted(shown - findings.manifests.keys()):
-                message = f"section {kbid} was listed by {', '.join(unread)}, whose manifest is missing or damaged"
-            else:
-                message = f"the index shows section {kbid} otherwise than its manifests do"
-            findings.error("INDEX_DIFFERS", folder, kbid, message, MANIFEST_FIRST if unread else REBUILD)
-
-
-def _expected(findings: _Findings, indexed: set[str]) -> Iterator[Entry]:
-    listing: dict[str, list[Listing]] = {}
-    for manifest in findings.manifests.values():
-        listed = Listing(manifest)
-        for kbid in listed.kbids:
-            listing.setdefault(kbid, []).append(listed)
-    for kbid, section in findings.sections.items():
-        if kbid in indexed:
-            yield entry_of(section, listing.get(kbid, ()))
-
-
-def _agrees(entry: Entry, slot: Slot, place: int) -> bool:
-    segment = slot.segment
-    return entry.stored == segment.stored(place) and entry.listed == bitmaps.has(segment.listed(), place)
+    for kbid, shown in sorted(index.differing):
+        if unread := sorted(shown - findings.listings.keys()):
+            message = f"section {kbid} was listed by {', '.join(unread)}, whose manifest is missing or damaged"
+        else:
+            message = f"the index shows section {kbid} otherwise than its manifests do"
+        findings.error("INDEX_DIFFERS", folder, kbid, message, MANIFEST_FIRST if unread else REBUILD)

@@ -108,12 +108,12 @@ class Tally:
 
         The segment that was just built knows them; one that holds much else would have to be read in full for them.
         """
-        places: dict[Slot, list[tuple[int, Section]]] = {}
+        places: dict[int, tuple[Slot, list[tuple[int, Section]]]] = {}
         for section in sections:
             found = snapshot.segments.find(kbid_decode(section.kbid))
             if found is not None:
-                places.setdefault(found[0], []).append((found[1], section))
-        for slot, entries in places.items():
+                places.setdefault(id(found[0].segment), (found[0], []))[1].append((found[1], section))
+        for slot, entries in places.values():
             if slot.segment.sections <= READ_FOR_ONE * len(entries):
                 stems = slot.segment.stems([entry for entry, _ in entries])
                 yield from zip((section for _, section in entries), stems, strict=True)
