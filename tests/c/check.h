@@ -27,5 +27,6 @@ void test_damage(void);
 void test_hostile_files(void);
 void test_strategies(void);
 void test_false_impacts(void);
+void test_hostile_windows(void);
 
 #endif

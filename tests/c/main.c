@@ -28,6 +28,7 @@ int main(void) {
     test_hostile_files();
     test_strategies();
     test_false_impacts();
+    test_hostile_windows();
     printf("%d failures\n", failures);
     return failures != 0;
 }

@@ -93,12 +93,13 @@ typedef struct {
 } outcome;
 
 /* Searches all segments with one strategy. */
-static void run(strategy way, const kb_searcher *searcher, const kb_plan *plan, const uint8_t *const *allowed,
-                uint32_t limit, uint64_t total_limit, kb_scratch *scratch, outcome *result) {
+static kb_status run(strategy way, const kb_searcher *searcher, const kb_plan *plan, const uint8_t *const *allowed,
+                     uint32_t limit, uint64_t total_limit, kb_scratch *scratch, outcome *result) {
     kb_topk topk = {searcher, result->hits, limit, 0};
     kb_error error = {0};
+    kb_status status = KB_OK;
     result->total = 0;
-    for (uint32_t i = 0; i < searcher->count; i++) {
+    for (uint32_t i = 0; i < searcher->count && status == KB_OK; i++) {
         kb_search_task task = {.searcher = searcher,
                                .view = &searcher->views[i],
                                .segment = i,
@@ -109,15 +110,15 @@ static void run(strategy way, const kb_searcher *searcher, const kb_plan *plan, 
                                .total = result->total,
                                .total_limit = total_limit,
                                .error = &error};
-        kb_status status = way == EXHAUSTIVE       ? kb_exhaustive(&task)
-                           : way == BEST_BLOCKS    ? kb_best_blocks(&task)
-                           : way == SWEEP_PORTABLE ? kb_sweep(&task, kb_lanes_find_portable)
-                                                   : kb_sweep(&task, kb_lanes_find_avx2());
-        CHECK(status == KB_OK);
+        status = way == EXHAUSTIVE       ? kb_exhaustive(&task)
+                 : way == BEST_BLOCKS    ? kb_best_blocks(&task)
+                 : way == SWEEP_PORTABLE ? kb_sweep(&task, kb_lanes_find_portable)
+                                         : kb_sweep(&task, kb_lanes_find_avx2());
         result->total = task.total;
     }
     kb_topk_finish(&topk);
     result->count = topk.count;
+    return status;
 }
 
 static bool is_same(const outcome *expected, const outcome *found, uint64_t total_limit) {
@@ -158,12 +159,12 @@ static void compare(const kb_searcher *searcher, const uint8_t *const *allowed, 
             ways[i] = (kb_alternative){&stems[i], 1, weights[random_below(state, 6)], stems[i]->idf};
             clauses[i] = (kb_clause){&ways[i], 1, KB_ALL_FIELDS, KB_SHOULD};
         }
-        run(EXHAUSTIVE, searcher, &plan, allowed, limit, total_limit, &scratch, &expected);
+        CHECK(run(EXHAUSTIVE, searcher, &plan, allowed, limit, total_limit, &scratch, &expected) == KB_OK);
         for (strategy way = SWEEP_PORTABLE; way < STRATEGIES; way++) {
             outcome found;
             if ((way == SWEEP_AVX2 && kb_lanes_find_avx2() == NULL) || (way == BEST_BLOCKS && plan.count > 1))
                 continue;
-            run(way, searcher, &plan, allowed, limit, total_limit, &scratch, &found);
+            CHECK(run(way, searcher, &plan, allowed, limit, total_limit, &scratch, &found) == KB_OK);
             CHECK(is_same(&expected, &found, total_limit));
         }
     }
@@ -226,9 +227,66 @@ void test_false_impacts(void) {
         ways[i].idf = terms[i].idf;
     }
     for (strategy way = EXHAUSTIVE; way <= SWEEP_PORTABLE; way++) {
-        run(way, &searcher, &plan, NULL, 5, 1000, &scratch, &found);
+        CHECK(run(way, &searcher, &plan, NULL, 5, 1000, &scratch, &found) == KB_OK);
         CHECK(found.count == 5);
     }
     kb_scratch_free(&scratch);
+    free_corpus(&made);
+}
+
+/* Changes some bytes of the lists of postings or of what points at them, and searches over several windows. */
+static void search_changed(corpus *made, uint64_t *state) {
+    const kb_terms *terms = &made->segment.terms;
+    const uint64_t starts[] = {terms->postings.offset, terms->stem_records.offset};
+    const uint64_t lengths[] = {terms->postings.length, terms->stem_records.length};
+    kb_searcher searcher;
+    kb_scratch scratch = {0};
+    kb_error error = {0};
+    kb_term terms_found[4] = {{0}};
+    kb_stem stems[4];
+    const kb_term *asked[4];
+    kb_alternative ways[4];
+    kb_clause clauses[4];
+    kb_plan plan = {clauses, 4};
+    outcome found;
+    for (uint32_t left = 1 + random_below(state, 4); left > 0; left--) {
+        uint32_t region = random_below(state, 8) == 0;
+        uint64_t end = region == 0 && random_below(state, 2) ? 4000 : lengths[region];
+        made->files[KB_FILE_TERMS].data[starts[region] + random_below(state, (uint32_t)end)] =
+            (uint8_t)random_below(state, random_below(state, 2) ? 2 : 256);
+    }
+    kb_exercise_reseal(made->files);
+    kb_segment_close(&made->segment);
+    open_corpus(made);
+    kb_view view = {.segment = &made->segment, .live = made->live};
+    kb_status status = kb_searcher_open(&view, 1, &kb_exercise_params, &searcher, &error);
+    for (uint32_t i = 0; i < 4 && status == KB_OK; i++) {
+        const uint8_t stem = (uint8_t)('a' + random_below(state, WORDS));
+        terms_found[i].stems = &stems[i];
+        asked[i] = &terms_found[i];
+        status = kb_term_find(&searcher, &stem, 1, &terms_found[i], &error);
+        ways[i] = (kb_alternative){&asked[i], 1, 1.0, terms_found[i].idf};
+        clauses[i] = (kb_clause){&ways[i], 1, KB_ALL_FIELDS, KB_SHOULD};
+    }
+    kb_scratch_new(view.segment->entries, &scratch);
+    for (strategy way = EXHAUSTIVE; way <= SWEEP_PORTABLE && status == KB_OK; way++) {
+        kb_status searched = run(way, &searcher, &plan, NULL, 3, 10, &scratch, &found);
+        CHECK(searched == KB_OK || searched == KB_E_CORRUPT);
+    }
+    kb_scratch_free(&scratch);
+}
+
+void test_hostile_windows(void) {
+    corpus made = {0};
+    uint64_t state = 10;
+    make_corpus(13000, 6, 11, &made);
+    kb_bytes *file = &made.files[KB_FILE_TERMS];
+    uint8_t *right = malloc(file->length);
+    memcpy(right, file->data, file->length);
+    for (uint32_t i = 0; i < 150; i++) {
+        search_changed(&made, &state);
+        memcpy(file->data, right, file->length);
+    }
+    free(right);
     free_corpus(&made);
 }
