@@ -6,6 +6,7 @@
 #include "../../csrc/best_blocks.h"
 #include "../../csrc/exhaustive.h"
 #include "../../csrc/fuzz/exercise.h"
+#include "../../csrc/search.h"
 #include "../../csrc/sweep.h"
 #include "check.h"
 #include "random.h"
@@ -167,6 +168,10 @@ static void compare(const kb_searcher *searcher, const uint8_t *const *allowed, 
             CHECK(run(way, searcher, &plan, allowed, limit, total_limit, &scratch, &found) == KB_OK);
             CHECK(is_same(&expected, &found, total_limit));
         }
+        outcome chosen;
+        CHECK(kb_search(searcher, &plan, allowed, limit, total_limit, kb_lanes_find_portable, &scratch, chosen.hits,
+                        &chosen.count, &chosen.total, &error) == KB_OK);
+        CHECK(is_same(&expected, &chosen, total_limit));
     }
     for (uint32_t i = 0; i < WORDS; i++)
         free(terms[i].stems);
