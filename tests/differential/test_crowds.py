@@ -61,8 +61,9 @@ def test_phrases_in_a_large_segment(one: Index) -> None:
     assert check_searches(one, phrases(Random(22), 6), Random(2)) > 1000
 
 
-def test_searches_of_a_segment_large_enough_to_be_swept() -> None:
-    """Short entries, so that the reference has not much to read."""
+@pytest.fixture(scope="module")
+def swept() -> Index:
+    """A segment large enough to be swept, of short entries, so that the reference has not much to read."""
     chance = Random(17)
     words = tuple(RATES)
     entries = [
@@ -71,10 +72,22 @@ def test_searches_of_a_segment_large_enough_to_be_swept() -> None:
         )
         for number in range(4500)
     ]
-    small = crowd(chance, range(4400, 4600), longest=300)
-    index = live_index(COMPILED, [entries, small])
-    check_searches(index, plans(Random(25), 8), Random(9))
-    check_searches(where(index, lambda _place, number, _length: number % 90 == 0), plans(Random(26), 4), Random(10))
+    return live_index(COMPILED, [entries, crowd(chance, range(4400, 4600), longest=300)])
+
+
+def test_searches_that_are_swept(swept: Index) -> None:
+    check_searches(swept, plans(Random(25), 8), Random(9))
+    check_searches(where(swept, lambda _place, number, _length: number % 90 == 0), plans(Random(26), 4), Random(10))
+
+
+def test_weights_so_small_that_their_scores_are_hardly_numbers(swept: Index) -> None:
+    weights = ((1e-310, 5e-324), (5e-324, 5e-324, 1e-320), (1e-310, 0.0), (1e-310, 1.0), (1e6, 1e-310, 1e-12))
+    words = ("quartz", "of", "delta")
+    queries = [
+        Plan(tuple(Clause(word, (Alternative((word,), weight),)) for word, weight in zip(words, chosen, strict=False)))
+        for chosen in weights
+    ]
+    check_searches(swept, iter(queries), Random(18))
 
 
 def test_searches_of_several_segments(several: Index) -> None:

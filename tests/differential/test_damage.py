@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from engines import (
@@ -12,18 +13,20 @@ from engines import (
     PARAMS,
     REFERENCE,
     Index,
+    both,
     build,
     each_engine,
     entry,
     file_variants,
     kbid,
     needs_compiled,
+    open_files,
     outcome,
     toy_stem,
 )
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from seal import resealed
+from seal import replaced, resealed
 
 from kbdb.errors import CorruptError, StaleIndexError
 from kbdb.index.api import EngineModule, Searcher, Segment
@@ -165,3 +168,63 @@ def test_wrong_structures_are_found_by_verify_or_answered_alike(changes: list[tu
     assert reference.get("verify", "refused") == compiled.get("verify", "refused")
     if reference.get("verify", CorruptError) is None:
         assert reference == compiled
+
+
+BLOCKS = build(
+    REFERENCE,
+    [
+        *(entry(i, "", "many " * (1 + i % 6) + "half " * (i % 2), "" if i % 40 else "few many") for i in range(300)),
+        *(entry(i, "", "filler") for i in range(300, 1200)),
+    ],
+)
+"""Lists of one to three blocks, with gaps of two widths, and exceptions in nearly every block."""
+
+
+@needs_compiled
+@settings(max_examples=60)
+@given(
+    st.lists(st.tuples(st.sampled_from(NAMES[:2]), st.integers(0, 10**7), st.integers(1, 255)), min_size=1, max_size=2)
+)
+def test_wrong_blocks_are_found_by_both(changes: list[tuple[str, int, int]]) -> None:
+    files = resealed(BLOCKS, changes)
+    both(lambda engine: open_files(engine, files).verify())
+
+
+ONE = build(REFERENCE, [replace(entry(i, "", "word " * i), kbid=bytes([i] * 16)) for i in (0, 1, 4)])
+"""A stem in entries 1, once, and 2, four times."""
+
+BLOCK = bytes.fromhex("04 0100 0c 01 0203")
+
+
+@needs_compiled
+@pytest.mark.parametrize(
+    "wrong",
+    {
+        "gaps past the block": "04 0400 0c 01 0203",
+        "gaps far past the block": "04 0101 0c 01 0203",
+        "a code left over": "04 0100 1c 01 0203",
+        "another code left over": "04 0100 cc 01 0203",
+        "another width": "08 0100 0c 01 0203",
+        "no width": "05 0100 0c 01 0203",
+        "too many gaps": "04 0100 0c 10 0203",
+        "an escape at the end": "04 0100 0c f1 0203",
+        "an exception of three": "04 0100 0c 01 0202",
+        "an empty mask": "04 0100 0c 01 0003",
+        "a mask too wide": "04 0100 0c 01 2003",
+        "a frequency that goes on": "04 0100 0c 01 0283",
+        "no exception": "04 0100 04 01 0203",
+        "two exceptions": "04 0100 0f 01 0203",
+    }.items(),
+    ids=lambda item: item[0],
+)
+def test_each_fault_of_a_block_is_found_by_both(wrong: tuple[str, str]) -> None:
+    files = replaced(ONE, "terms", 6, BLOCK, bytes.fromhex(wrong[1]))
+    assert (CorruptError, "") == both(lambda engine: open_files(engine, files).verify())
+
+
+@needs_compiled
+def test_half_a_byte_left_over_that_is_not_0_is_found_by_both() -> None:
+    files = build(REFERENCE, [entry(1, "", "word")])
+    for half in range(1, 16):
+        odd = replaced(files, "terms", 6, bytes.fromhex("04 0100 00 00"), bytes([4, 1, 0, 0, half << 4]))
+        assert (CorruptError, "") == both(lambda engine: open_files(engine, odd).verify())  # noqa: B023

@@ -26,6 +26,20 @@ def resealed(files: SegmentFiles, changes: Iterable[tuple[str, int, int]]) -> Se
         places = [(region, i) for region in regions[name] for i in range(len(region))]
         region, place = places[at % len(places)]
         region[place] ^= value
+    return _sealed(files, regions)
+
+
+def replaced(files: SegmentFiles, name: str, region: int, old: bytes, new: bytes) -> SegmentFiles:
+    """The files with ``old``, which stands once in a region of one of them, made ``new``, of the same length."""
+    regions = {other: _regions(files, other) for other in NAMES}
+    held = regions[name][region]
+    assert held.count(old) == 1
+    assert len(old) == len(new)
+    regions[name][region] = held.replace(old, new)
+    return _sealed(files, regions)
+
+
+def _sealed(files: SegmentFiles, regions: dict[str, list[bytearray]]) -> SegmentFiles:
     terms, positions, corpus, references = (regions[name] for name in NAMES)
     _seal(terms[5], terms[6], "<QQIIIIII", (0, 2, 6))
     _seal(terms[5], positions[0], "<QQIIIIII", (1, 3, 7))
