@@ -6,9 +6,8 @@ import re
 from functools import lru_cache
 
 from kbdb.ingest.blocks import scan
-from kbdb.ingest.inline import plain_text
+from kbdb.ingest.inline import plain_text, without_attributes
 from kbdb.ingest.lines import BLANK, Lines, split_lines
-from kbdb.ingest.markdown import without_attributes
 from kbdb.ingest.media import MARKDOWN
 
 

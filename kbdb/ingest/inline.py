@@ -6,7 +6,6 @@ link counts without its definition being known, and ``~~strike~~`` is known.
 
 from __future__ import annotations
 
-import html
 import re
 import unicodedata
 from dataclasses import dataclass
@@ -31,6 +30,7 @@ LINK_TARGET = re.compile(
     r"\(\s*+(?:(?:<(?P<angle>(?:[^<>\\\n]|\\.)*+)>|(?P<target>(?!<)(?:[^\s()\\]|\\.|\((?:[^\s()\\]|\\.|\([^\s()]*\))*+\))*+))"
     r"(?:\s++(?:\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'|\((?:[^()\\]|\\.)*+\)))?)\s*+\)"
 )
+_ATTRIBUTES = re.compile(r"\{:?[ \t]*+[#.][^\s{}]++(?:[ \t]++[^{}\n]*)?\}$")
 _LABEL = re.compile(r"\[(?:[^\[\]\\]|\\.)*+\]")
 
 
@@ -54,6 +54,19 @@ def plain_text(markup: str) -> str:
     if _MARKUP.search(markup):
         markup = _Stripper(markup).run()
     return one_line(markup)
+
+
+def without_attributes(markup: str) -> tuple[str, str]:
+    """A heading's text without the attributes at its end, and those (``{ #slug .class }``) or an empty string."""
+    markup = markup.rstrip(" \t")
+    brace = markup.rfind("{") if markup.endswith("}") else -1
+    if brace == -1 or _ATTRIBUTES.match(markup, brace) is None:
+        return markup, ""
+    text = markup[:brace].rstrip(" \t")
+    closing = text.rstrip("#")
+    if closing != text and closing[-1:] in ("", " ", "\t"):
+        text = closing.rstrip(" \t")
+    return text, markup[brace:]
 
 
 def one_line(text: str) -> str:
@@ -150,6 +163,8 @@ class _Stripper:
 
     def _entity(self, pos: int) -> int:
         if entity := _ENTITY.match(self.source, pos):
+            import html
+
             self.out.append(html.unescape(entity[0]))
             return entity.end()
         return self._literal("&", pos)

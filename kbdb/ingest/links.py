@@ -5,7 +5,6 @@ Knows ``$(link:…)`` and Markdown's links, images and reference definitions; wh
 
 from __future__ import annotations
 
-import html
 import posixpath
 import re
 import unicodedata
@@ -15,9 +14,8 @@ from urllib.parse import unquote
 from kbdb.ingest.blocks import scan
 from kbdb.ingest.body import leading_heading
 from kbdb.ingest.definitions import definition_at
-from kbdb.ingest.inline import AUTOLINK, LINK_TARGET, TAG, one_line, run_length
+from kbdb.ingest.inline import AUTOLINK, LINK_TARGET, TAG, one_line, run_length, without_attributes
 from kbdb.ingest.lines import BLANK, split_lines
-from kbdb.ingest.markdown import without_attributes
 from kbdb.ingest.media import MARKDOWN
 
 _KBID = re.compile(r"[0-9a-hjkmnp-tv-z]{26}")
@@ -141,6 +139,8 @@ def _after_code(text: str, pos: int) -> int:
 
 
 def _resolve(written: str, source: str, docid: str, docid_of_path: Callable[[str], str]) -> str | None:
+    import html
+
     target = html.unescape(_ESCAPE.sub(r"\1", written))
     if not target or target.startswith("/") or _SCHEME.match(target):
         return None

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import re
-
 from kbdb.ingest.blocks import Heading, scan
 from kbdb.ingest.document import ParsedDocument
 from kbdb.ingest.front_matter import read_front_matter
-from kbdb.ingest.inline import cut_title, one_line, plain_text
+from kbdb.ingest.inline import cut_title, one_line, plain_text, without_attributes
 from kbdb.ingest.lines import BLANK, split_lines
 from kbdb.ingest.media import MARKDOWN
 from kbdb.ingest.sections import Start, first_text, parts_of
 from kbdb.ingest.split import BLOCK_LIMIT, PIECE, Tier
 
-_ATTRIBUTES = re.compile(r"\{:?[ \t]*+[#.][^\s{}]++(?:[ \t]++[^{}\n]*)?\}$")
 _FIRST_LINE_LIMIT = 80
 
 
@@ -62,19 +59,6 @@ def parse_markdown(text: str, stem: str, title: str = "", media_type: str = MARK
 def heading_title(markup: str) -> str:
     """The title that a heading's markup gives: without explicit id (``{ #slug }``), plain, of bounded length."""
     return cut_title(plain_text(without_attributes(markup)[0]))
-
-
-def without_attributes(markup: str) -> tuple[str, str]:
-    """A heading's text without the attributes at its end, and those (``{ #slug .class }``) or an empty string."""
-    markup = markup.rstrip(" \t")
-    brace = markup.rfind("{") if markup.endswith("}") else -1
-    if brace == -1 or _ATTRIBUTES.match(markup, brace) is None:
-        return markup, ""
-    text = markup[:brace].rstrip(" \t")
-    closing = text.rstrip("#")
-    if closing != text and closing[-1:] in ("", " ", "\t"):
-        text = closing.rstrip(" \t")
-    return text, markup[brace:]
 
 
 def _first_line(texts: list[str], first: int | None, headings: list[Heading], titles: list[str]) -> str:

@@ -1,4 +1,7 @@
-"""KnowledgeBase: an open database and its verbs. Checks arguments, then hands over to the verb's module."""
+"""KnowledgeBase: an open database and its verbs. Checks arguments, then hands over to the verb's module.
+
+Verbs other than search are imported when first asked for: a command needs one, and starts sooner without the rest.
+"""
 
 from __future__ import annotations
 
@@ -10,17 +13,11 @@ from typing import Literal
 
 from kbdb.checks import utf8
 from kbdb.errors import InvalidArgumentError
-from kbdb.knowledge import check as checking
-from kbdb.knowledge import forget, reading, transfer, upkeep
-from kbdb.knowledge import recall as recalling
 from kbdb.knowledge import search as searching
 from kbdb.knowledge.core import Core
-from kbdb.knowledge.learn import learn_paths
-from kbdb.knowledge.planning import LearnOptions, clean_tags
+from kbdb.knowledge.entries import clean_tags
 from kbdb.knowledge.progress import Report
-from kbdb.knowledge.reading import ListFilter
 from kbdb.knowledge.search import SearchOptions
-from kbdb.knowledge.statement import learn_content
 from kbdb.model import (
     SECTION_TYPES,
     AddSectionResult,
@@ -115,6 +112,10 @@ class KnowledgeBase:
             who: ``user``, ``agent``, ``import`` or ``auto-capture``.
             progress: called after each file.
         """
+        from kbdb.knowledge.learn import learn_paths
+        from kbdb.knowledge.planning import LearnOptions
+        from kbdb.knowledge.statement import learn_content
+
         self._core.require_open()
         if (paths is None) == (content is None):
             raise InvalidArgumentError("learn takes either paths or content", "give one of them")
@@ -221,6 +222,8 @@ class KnowledgeBase:
             max_tokens: budget for the contents; takes the place of depth.
             format: ``compact`` leaves out what stands around.
         """
+        from kbdb.knowledge import recall as recalling
+
         self._core.require_open()
         if (kbid is None) == (kbids is None):
             raise InvalidArgumentError("recall takes either kbid or kbids", "give one of them")
@@ -234,6 +237,8 @@ class KnowledgeBase:
 
     def retrieve(self, kbid: str | None = None, docid: str | None = None) -> SectionView | DocumentView:
         """One section or one document as it is stored, byte for byte."""
+        from kbdb.knowledge import reading
+
         self._core.require_open()
         if _one_of(kbid, docid):
             return reading.retrieve_section(self._core, str(kbid))
@@ -243,6 +248,8 @@ class KnowledgeBase:
         self, kbid: str | None = None, docid: str | None = None, *, reason: str = "", who: str = "user"
     ) -> RemoveSectionResult:
         """Takes a section or a document out of all answers. Nothing is deleted; ``restore`` brings it back."""
+        from kbdb.knowledge import forget
+
         self._core.require_open()
         _check_who(who)
         _check_texts(reason=reason)
@@ -252,6 +259,8 @@ class KnowledgeBase:
 
     def restore(self, kbid: str | None = None, docid: str | None = None, *, who: str = "user") -> RestoreResult:
         """Makes a withdrawn section or document live again; does nothing where it is."""
+        from kbdb.knowledge import forget
+
         self._core.require_open()
         _check_who(who)
         if _one_of(kbid, docid):
@@ -280,13 +289,15 @@ class KnowledgeBase:
             limit: items on the page, at least 1.
             offset: items to leave out before it.
         """
+        from kbdb.knowledge import reading
+
         self._core.require_open()
         reading.check_page(limit, offset)
         _check_lists(tags=tags)
         known = DOCUMENT_STATES if what == "documents" else SECTION_STATES
         if state is not None and state not in known:
             raise InvalidArgumentError(f"state is {state!r}", f"use one of: {', '.join(known)}")
-        only = ListFilter(state, clean_tags(tags), type, section_type, docid)
+        only = reading.ListFilter(state, clean_tags(tags), type, section_type, docid)
         if what == "documents":
             return reading.list_documents(self._core, only, limit, offset)
         if what == "sections":
@@ -295,11 +306,15 @@ class KnowledgeBase:
 
     def status(self) -> DbStatus:
         """Counts by state, file sizes, generation, engine, and what is stale."""
+        from kbdb.knowledge import upkeep
+
         self._core.require_open()
         return upkeep.status(self._core)
 
     def check(self) -> CheckResult:
         """Verifies truth files, index and every checksum; changes nothing."""
+        from kbdb.knowledge import check as checking
+
         self._core.require_open()
         return checking.check(self._core)
 
@@ -309,6 +324,8 @@ class KnowledgeBase:
         Args:
             progress: called now and then.
         """
+        from kbdb.knowledge import upkeep
+
         self._core.require_open()
         return upkeep.rebuild(self._core, progress)
 
@@ -319,16 +336,22 @@ class KnowledgeBase:
             dry_run: only tell what would go.
             keep_days: how long what was retired or superseded stays; None: as worker.toml says.
         """
+        from kbdb.knowledge import upkeep
+
         self._core.require_open()
         return upkeep.gc(self._core, keep_days, dry_run=dry_run)
 
     def export(self, path: str | PathLike[str] = "kbdb-export") -> ExportResult:
         """Writes the truth files and a list of their hashes to a folder; an earlier export there is replaced."""
+        from kbdb.knowledge import transfer
+
         self._core.require_open()
         return transfer.export(self._core, Path(path))
 
     def import_(self, path: str | PathLike[str]) -> ExportResult:
         """Takes an export in, after verifying every hash."""
+        from kbdb.knowledge import transfer
+
         self._core.require_open()
         return transfer.import_(self._core, Path(path))
 

@@ -15,8 +15,7 @@ from typing import NamedTuple
 
 from kbdb.ingest.body import body_of
 from kbdb.ingest.links import links, may_link
-from kbdb.ingest.media import MARKDOWN
-from kbdb.ingest.parse import is_text
+from kbdb.ingest.media import MARKDOWN, is_text
 from kbdb.knowledge.sources import docid_of_source
 from kbdb.model import Manifest, Placement, Section
 from kbdb.plan import Entry
@@ -255,6 +254,11 @@ def references_of(section: Section, text: str, places: Sequence[StoredPlace]) ->
 def text_of(section: Section) -> str:
     """The section's content as text; empty for content that is not text."""
     return section.content.decode() if is_text(section.type) else ""
+
+
+def clean_tags(tags: Iterable[str]) -> tuple[str, ...]:
+    """Tags without white space around them, sorted, each once."""
+    return tuple(sorted({" ".join(tag.split()) for tag in tags} - {""}))
 
 
 def tag_key(tag: str) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from kbdb.errors import KbdbError
 from kbdb.ingest.parse import media_type_of, parse
 from kbdb.knowledge.core import Core
-from kbdb.knowledge.planning import clean_tags
+from kbdb.knowledge.entries import clean_tags
 from kbdb.knowledge.reading import content_of
 from kbdb.model import Manifest
 

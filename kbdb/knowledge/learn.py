@@ -28,13 +28,13 @@ from kbdb.errors import (
 from kbdb.ingest.parse import parse
 from kbdb.ingest.walk import Reason, SourceFile, Walked, walk
 from kbdb.knowledge.core import Core
+from kbdb.knowledge.entries import clean_tags
 from kbdb.knowledge.forget import revival_of
 from kbdb.knowledge.given import given_before
 from kbdb.knowledge.missing import account_for_missing
 from kbdb.knowledge.planning import (
     LearnOptions,
     Planned,
-    clean_tags,
     now_seconds,
     placements_of,
     says_the_same,

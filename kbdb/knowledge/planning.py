@@ -5,7 +5,7 @@ Nothing is written here. ``learn`` plans files, ``statement`` plans content give
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -79,11 +79,6 @@ def placements_of(parts: Sequence[Part], sections: Sequence[Section]) -> tuple[P
         )
         for part, section in zip(parts, sections, strict=True)
     )
-
-
-def clean_tags(tags: Iterable[str]) -> tuple[str, ...]:
-    """Tags without white space around them, sorted, each once."""
-    return tuple(sorted({" ".join(tag.split()) for tag in tags} - {""}))
 
 
 def section_type_of(core: Core, old: Manifest | None, options: LearnOptions) -> str:

@@ -17,12 +17,11 @@ from kbdb.ingest.lines import line_ends
 from kbdb.ingest.parse import parse
 from kbdb.knowledge.admission import Gate
 from kbdb.knowledge.core import Core
-from kbdb.knowledge.entries import text_of
+from kbdb.knowledge.entries import clean_tags, text_of
 from kbdb.knowledge.forget import revival_of
 from kbdb.knowledge.planning import (
     LearnOptions,
     Planned,
-    clean_tags,
     may_succeed,
     now_seconds,
     placements_of,

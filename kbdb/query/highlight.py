@@ -18,12 +18,14 @@ from kbdb.query.lexicon import Analysis
 from kbdb.query.resolved import Resolved
 from kbdb.query.words import is_alone, is_unspaced
 
-_UNSPACED = re.compile(
+_UNSPACED = (
     "[\u0e01-\u0e30\u0e32\u0e33\u0e40-\u0e46\u0e81-\u0eb0\u0eb2\u0eb3\u0ec0-\u0ec6\u1000-\u102a\u1780-\u17b3"
     "\u3005-\u3007\u3041-\u3096\u30a1-\u30fa\u30fc-\u30ff\u3400-\u9fff\uac00-\ud7a3\uff66-\uff9d\U00020000-\U0003134a]+"
 )
-"""Letters of scripts without spaces, or nearly all: they are looked for as they are, and analysis need not see them."""
+"""Letters of scripts without spaces, or nearly all: they are looked for as they are, and analysis need not see them.
 
+Compiled when first needed, because so many letters take milliseconds; ``re`` remembers it.
+"""
 
 _JOINERS = "'_-./@#:"
 _SEPARATORS = frozenset(map(chr, range(128))) - set(_JOINERS + ascii_letters + digits)
@@ -130,7 +132,7 @@ class Matcher:
 
     def _found(self, text: str, folded: FoldedText) -> list[_Found]:
         """Where wanted words of scripts with spaces stand in the folded text."""
-        spaced = _UNSPACED.sub(_blank, text)
+        spaced = re.sub(_UNSPACED, _blank, text)
         found: list[_Found] = []
         analysed: set[int] = set()
         for word, _, _ in self._words:

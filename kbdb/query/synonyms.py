@@ -6,7 +6,6 @@ Read once when a database is opened; ``resolve`` looks words up by their stems, 
 from __future__ import annotations
 
 import re
-import tomllib
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -100,6 +99,8 @@ def parse_synonyms(data: bytes, where: str) -> SynonymList:
     Raises:
         ConfigError: not UTF-8, not TOML, an unknown key, a value that is not a list of words; names the line.
     """
+    import tomllib  # few databases have such a file
+
     try:
         text = data.decode("utf-8-sig")
         document = tomllib.loads(text)

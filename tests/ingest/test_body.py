@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbdb.ingest.body import _after_plain_heading, body_of, leading_heading
-from kbdb.ingest.inline import plain_text
-from kbdb.ingest.markdown import without_attributes
+from kbdb.ingest.inline import plain_text, without_attributes
 from kbdb.ingest.parse import parse
 
 MARKDOWN = "text/markdown"

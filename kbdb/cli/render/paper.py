@@ -21,8 +21,12 @@ _WIDE = (
     r"\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6"
     r"\U00020000-\U0003fffd"
 )
-_UNIT = re.compile(rf"[{_WIDE}]|\s+|[^\s{_WIDE}]+")
-"""What a line may not be broken inside of: words, and single characters of scripts without spaces."""
+_UNIT = rf"[{_WIDE}]|\s+|[^\s{_WIDE}]+"
+"""What a line may not be broken inside of: words, and single characters of scripts without spaces.
+
+Compiled when first needed, because so many characters take milliseconds; ``re`` remembers it.
+"""
+
 READABLE = 100
 """Running text is not set wider than this many cells, however wide the terminal."""
 
@@ -119,7 +123,7 @@ def notes(warnings: Iterable[str], paper: Paper) -> list[str]:
 
 def _lines(text: str, room: int) -> Iterable[tuple[int, int]]:
     start = end = used = 0
-    for unit in _UNIT.finditer(text):
+    for unit in re.finditer(_UNIT, text):
         width = cells(unit[0])
         if unit[0].isspace():
             used += width
