@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from query_store import Store, make_store
+
+from kbdb.query.highlight import Matcher
 
 
 @pytest.fixture(scope="module")
@@ -91,3 +95,23 @@ def test_a_clause_has_spans_just_where_the_analysis_finds_its_stem(wide: Store, 
     }
     matcher = wide.matcher("run foo_bar 数据库 strasse été ガイド ไทย can't поиск")
     assert expected == {span.clause for span in matcher.spans(text)}
+
+
+ASCII_PIECES = ["run", "Running", "RUNS", "rerun", "runner", "fooBar", "foo_bar", "foo", "bar2", "utf8Decode"]
+ASCII_PIECES += ["HTTPServer", "run's", "'run'", "_run_", "run.", "a", "A", "x" * 150, "x" * 144 + "run"]
+ASCII_SEPARATORS = [" ", "\n", ", ", ".", "-", "_", "/", ":", "::", "'", "(", "**", ""]
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.sampled_from(ASCII_PIECES), st.sampled_from(ASCII_SEPARATORS)), max_size=8))
+def test_in_ascii_text_a_stem_has_a_span_for_each_of_its_words(pieces: list[tuple[str, str]]) -> None:
+    text = "".join(piece + separator for piece, separator in pieces)
+    known = make_store([("a", text), ("b", "run foo bar a decode server http utf8")])
+    resolved = known.resolve("run foo bar decode server http utf8")
+    lexicon = known.lexicon
+    spans = Matcher(resolved, lexicon.analysis, lexicon.words_of).spans(text)
+    assert spans == known.matcher("run foo bar decode server http utf8").spans(text)
+    expected = Counter(lexicon.analysis.stem_of(word) for _, word in known.engine.tokenise(text))
+    found = Counter(resolved.plan.clauses[span.clause].alternatives[0].stems[0] for span in spans)
+    assert found == {stem: count for stem, count in expected.items() if stem in found}
+    assert found.keys() == expected.keys() & {clause.alternatives[0].stems[0] for clause in resolved.plan.clauses}
