@@ -106,8 +106,9 @@ def _check_sections(core: Core, kbids: list[str], index: _Index, findings: _Find
     findings.sound = seen
     for kbid in sorted(faults):
         findings.error("SECTION_CORRUPT", core.store.layout.section(kbid), kbid, faults[kbid], RELEARN)
-    layout = core.store.layout
-    _check_strays(layout.sections, {str(layout.section(kbid)) for kbid in kbids}, "section", findings)
+    folder = core.store.layout.sections
+    expected = {os.path.join(folder, kbid[:2], f"{kbid}.sec") for kbid in kbids}
+    _check_strays(folder, expected, "section", findings)
 
 
 def _check_strays(folder: Path, expected: set[str], what: str, findings: _Findings) -> None:

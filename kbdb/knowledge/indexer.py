@@ -119,7 +119,11 @@ class Indexer:
         return sorted(found)
 
     def listings(self, changes: Sequence[Change]) -> DocumentListings:
-        """What the documents that these changes touch are listed with in the index now."""
+        """What the documents that these changes touch are listed with in the index now.
+
+        The index is loaded by this at the latest: once a change is stored, one that was not cannot take it in.
+        """
+        assert self.segments is not None
         return {docid: self._listed_in(docid) for change in changes for docid in touched(change)}
 
     def absorb(self, changes: Sequence[Change], before: DocumentListings) -> None:

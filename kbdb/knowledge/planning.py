@@ -143,7 +143,7 @@ def settle(
         document=document,
         change=Change(sections=added, manifests=(manifest,), events=(*events, *revisions.events, *admitted, *gone)),
         added=added,
-        reused=len(spoken) - len([section for section in spoken if section in added]),
+        reused=len({section.kbid for section in spoken} - {section.kbid for section in added}),
         retired=retired,
         superseded=revisions.old,
         suppressed=tuple(gate.suppressed),

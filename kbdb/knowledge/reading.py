@@ -6,7 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from kbdb.checks import utf8
-from kbdb.errors import CorruptError, DocumentNotFoundError, InvalidArgumentError, UnsupportedFormatError
+from kbdb.errors import (
+    CorruptError,
+    DocumentNotFoundError,
+    InvalidArgumentError,
+    KbdbError,
+    UnsupportedFormatError,
+)
 from kbdb.knowledge.core import Core, utc_now
 from kbdb.knowledge.entries import StoredSection, tag_key
 from kbdb.knowledge.forget import require_document, require_section
@@ -65,8 +71,11 @@ def retrieve_document(core: Core, docid: str) -> DocumentView:
 def content_of(core: Core, manifest: Manifest) -> bytes:
     """The bytes a manifest mirrors."""
     pieces = [manifest.head.encode()]
-    for placement in manifest.sections:
-        pieces += (core.store.read_section(placement.kbid).content, placement.gap.encode())
+    sections = core.store.read_sections(placement.kbid for placement in manifest.sections)
+    for placement, section in zip(manifest.sections, sections, strict=True):
+        if isinstance(section, KbdbError):
+            raise section
+        pieces += (section.content, placement.gap.encode())
     return b"".join(pieces)
 
 

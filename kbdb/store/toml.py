@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from os import PathLike
 
 from kbdb.errors import TomlError
@@ -88,6 +89,7 @@ def _check_count(table: Mapping[str, object]) -> None:
         raise TomlError(f"{len(table)} keys in one table; at most {MAX_KEYS}")
 
 
+@lru_cache(maxsize=1024)
 def _check_key(key: str) -> None:
     if not _KEY.fullmatch(key):
         raise TomlError(f"key {key!r}: expected letters, digits, _ or -")

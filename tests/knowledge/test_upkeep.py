@@ -39,6 +39,18 @@ def dropped(kb: KnowledgeBase, home: Path) -> str:
     return old
 
 
+def test_gc_right_after_opening_keeps_the_index(kb: KnowledgeBase, home: Path) -> None:
+    path = write(home / "notes.md", "# One\n\nfirst\n\n# Two\n\nsecond\n")
+    kb.learn([path])
+    write(path, "# One\n\nfirst\n")
+    kb.learn([path])
+    kb.close()
+    with kbdb.open(home) as again:
+        assert len(again.gc(keep_days=0).kbids) == 1
+        assert again.status().warnings == ()
+        assert again.check().ok
+
+
 def test_what_was_dropped_lately_stays(kb: KnowledgeBase, dropped: str) -> None:
     assert kb.gc().kbids == ()
     assert state(kb, dropped) == "active"
