@@ -39,8 +39,10 @@ class Snapshot:
     @cached_property
     def hidden_searcher(self) -> Searcher | None:
         """Over what is stored but not live; None when everything is."""
+        if self.live == tuple(slot.current for slot in self.slots):
+            return None
         hidden = [bitmaps.without(slot.current, live) for slot, live in zip(self.slots, self.live, strict=True)]
-        return self._searcher(hidden) if any(map(any, hidden)) else None
+        return self._searcher(hidden)
 
     @property
     def slots(self) -> tuple[Slot, ...]:

@@ -175,9 +175,9 @@ class Indexer:
             for kbid in found.kbids:
                 listing.setdefault(kbid, []).append(found)
         kbids = self.store.section_ids()
+        self.left_out = set()
         fresh = SegmentList(self.engine, self.fingerprint, self.params, self.stem)
         self._segments = fresh.built(self._entries(kbids, listing, progress), self.build_memory)
-        self.left_out = {kbid for kbid in kbids if self._segments.find(kbid_decode(kbid)) is None}
         self.meta, self._left_behind = None, ""
         return sum(slot.segment.sections for slot in self._segments.slots)
 
@@ -283,6 +283,7 @@ class Indexer:
             if isinstance(section, Section):
                 yield entry_of(section, listing.get(kbid, ()))
             else:
+                self.left_out.add(kbid)
                 self.tell(f"left out of the index: {section.message}")
 
     def _entry(self, kbid: str, listings: Sequence[Listing], section: Section | None = None) -> Entry | None:

@@ -222,11 +222,12 @@ def read_small(path: str) -> bytes | None:
 
 def size(path: Path) -> int | None:
     """A file's length in bytes, or None when it is not there."""
-    with _naming(path, "read"):
-        try:
-            return path.stat().st_size
-        except (FileNotFoundError, NotADirectoryError):
-            return None
+    try:
+        return os.stat(path).st_size
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise _named(error, path, "read") from error
 
 
 def names(folder: Path) -> list[str]:
@@ -335,12 +336,16 @@ def _naming(path: Path, verb: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        reason = error.strerror or str(error)
-        hint = ""
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            reason, hint = f"the disk is full ({reason})", "free some space and try again"
-        elif error.errno == errno.EROFS:
-            hint = "make the file system writable, or copy the database elsewhere"
-        elif error.errno in (errno.EACCES, errno.EPERM):
-            hint = "check who owns the file and its folder, and their permissions"
-        raise StorageError(f"cannot {verb} {path}: {reason}", hint) from error
+        raise _named(error, path, verb) from error
+
+
+def _named(error: OSError, path: Path, verb: str) -> StorageError:
+    reason = error.strerror or str(error)
+    hint = ""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        reason, hint = f"the disk is full ({reason})", "free some space and try again"
+    elif error.errno == errno.EROFS:
+        hint = "make the file system writable, or copy the database elsewhere"
+    elif error.errno in (errno.EACCES, errno.EPERM):
+        hint = "check who owns the file and its folder, and their permissions"
+    return StorageError(f"cannot {verb} {path}: {reason}", hint)
