@@ -6,6 +6,7 @@ Every function returns nothing or what its name says, and raises ``InvalidArgume
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 from kbdb.errors import InvalidArgumentError
@@ -49,11 +50,17 @@ def check_entry(entry: Entry) -> None:
     if len(entry.fields) != len(FIELDS):
         raise InvalidArgumentError(f"an entry has {len(FIELDS)} fields, not {len(entry.fields)}")
     for what, keys in (("filters", entry.filters), ("references", entry.references)):
-        encoded = [utf8(key, f"a key of an entry's {what}") for key in keys]
-        if b"" in encoded:
-            raise InvalidArgumentError(f"a key of an entry's {what} is empty")
-        if any(left >= right for left, right in pairwise(encoded)):
-            raise InvalidArgumentError(f"an entry's {what} are not sorted and distinct")
+        _check_keys(what, tuple(keys))
+
+
+@lru_cache(maxsize=1024)
+def _check_keys(what: str, keys: tuple[str, ...]) -> None:
+    """Remembered, since the sections of a document share their keys."""
+    encoded = [utf8(key, f"a key of an entry's {what}") for key in keys]
+    if b"" in encoded:
+        raise InvalidArgumentError(f"a key of an entry's {what} is empty")
+    if any(left >= right for left, right in pairwise(encoded)):
+        raise InvalidArgumentError(f"an entry's {what} are not sorted and distinct")
 
 
 def check_stems(words: Sequence[str], stems: Sequence[str]) -> None:

@@ -133,7 +133,7 @@ class Listing:
         ]
 
     def stored(self, section_type: str, type: str, placement: Placement) -> bytes | None:
-        """What is stored of a section that stands in this place alone and does not open the document.
+        """What is stored of a section that stands in this place alone and carries no description.
 
         None where that is not simply the same for all sections but for the lines.
         """
@@ -193,7 +193,8 @@ def entry_of(section: Section, listings: Sequence[Listing]) -> Entry:
 def _simple_entry(section: Section, listing: Listing) -> Entry | None:
     """The same for a section that stands in one place, without headings above it, as most do in large collections."""
     placements = listing.placements(section.kbid)
-    if len(placements) != 1 or listing.opening == section.kbid:
+    described = listing.opening == section.kbid and listing.manifest.description
+    if len(placements) != 1 or described:
         return None
     stored = listing.stored(section.section_type, section.type, placements[0])
     text = text_of(section)

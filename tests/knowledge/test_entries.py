@@ -59,11 +59,11 @@ def test_a_title_has_one_mark(title: str) -> None:
 
 
 manifests = st.builds(
-    lambda tags, title, source, placements: Manifest(
+    lambda tags, title, source, description, placements: Manifest(
         docid="guide",
         type="text/markdown",
         title=title,
-        description="what it is about",
+        description=description,
         tags=tuple(tags),
         subject="",
         origin=Origin("user", source, "0" * 64),
@@ -75,6 +75,7 @@ manifests = st.builds(
     st.lists(texts, max_size=2),
     texts,
     sources,
+    st.sampled_from(["", "what it is about"]),
     st.lists(
         st.builds(
             lambda number, path, line: Placement(SECTIONS[number].kbid, 1, "", path, line, line + 2, "\n"),
