@@ -19,9 +19,9 @@ MERGED_AT_ONCE = 4
 SMALL = 1024
 """A segment in memory of this weight is left alone until the index is written, so that no commit merges for long."""
 
-FLUSHED_MOST = 16_384
-FLUSHED_FACTOR = 8
-"""Writing the index takes in older segments up to this weight, or this many times the weight of what is new."""
+FLUSHED_SOON = 16_384
+FLUSHED_FACTOR = 4
+"""While a commit waits, writing the index merges up to this weight, or so many times the weight of what is new."""
 
 
 MEMORY_PER_TEXT = 1
@@ -150,16 +150,21 @@ class SegmentList:
         slot = Slot(segment, bitmaps.full(segment.sections), None, files)
         return replace(self, slots=(*self.slots[:first], slot))
 
-    def flush_from(self) -> int:
+    def flush_from(self, *, soon: bool = False) -> int:
         """The first place to merge from when the index is written: all in memory, and older segments not much larger.
 
         Each segment kept is more than twice as large as all after it, so that a section is rewritten a number of times
-        that grows with the logarithm of the store; but what is written stays in proportion to what is new.
+        that grows with the logarithm of the store.
+
+        Args:
+            soon: a commit waits: what is written stays in proportion to what is new, and larger segments wait longer.
         """
         first = next((place for place, slot in enumerate(self.slots) if slot.folder is None), len(self.slots))
         weight = sum(slot.weight for slot in self.slots[first:])
-        most = max(FLUSHED_MOST, FLUSHED_FACTOR * weight)
-        while first and self.slots[first - 1].weight <= min(2 * weight, most - weight):
+        most = max(FLUSHED_SOON, FLUSHED_FACTOR * weight)
+        while first and self.slots[first - 1].weight <= 2 * weight:
+            if soon and weight + self.slots[first - 1].weight > most:
+                break
             first -= 1
             weight += self.slots[first].weight
         return first

@@ -206,7 +206,7 @@ class Core:
                 self._forget()
             raise
         if self.store.journal_bytes > JOURNAL_LIMIT:
-            self._try_checkpoint()
+            self._try_checkpoint(soon=True)
         return self.generation
 
     def _believe(self, events: Sequence[Event], known: dict[str, Event]) -> None:
@@ -221,13 +221,16 @@ class Core:
         elif self._liveness is not None:
             self._liveness.follow(beliefs, events)
 
-    def checkpoint(self) -> None:
+    def checkpoint(self, *, soon: bool = False) -> None:
         """Writes the index, makes the truth files durable and empties the journal, in this order.
 
         Files that a full disk delayed go first: the index notes when the manifests were last changed.
+
+        Args:
+            soon: a commit waits for it, so that segments much larger than what is new are not merged now.
         """
         self.store.sync()
-        self.indexer.flush()
+        self.indexer.flush(soon=soon)
         self._snapshot = None
         self.store.checkpoint()
 
@@ -238,10 +241,10 @@ class Core:
         except KbdbError as error:
             self.indexer.abandon(f"it could not take in a change ({error.message})")
 
-    def _try_checkpoint(self) -> None:
+    def _try_checkpoint(self, *, soon: bool = False) -> None:
         """A checkpoint between commits. What was committed is stored, so a refusal is told, not raised."""
         try:
-            self.checkpoint()
+            self.checkpoint(soon=soon)
         except (StorageError, CorruptError) as error:
             self.indexer.tell(f"the journal could not be emptied yet: {error.message}")
 

@@ -181,12 +181,16 @@ class Indexer:
         self.meta, self._left_behind = None, ""
         return sum(slot.segment.sections for slot in self._segments.slots)
 
-    def flush(self) -> None:
-        """Writes what is only in memory, merged with what is not much larger, and makes it the current set."""
+    def flush(self, *, soon: bool = False) -> None:
+        """Writes what is only in memory, merged with what is not much larger, and makes it the current set.
+
+        Args:
+            soon: a commit waits for it.
+        """
         segments, layout = self.segments, self.store.layout
         if all(slot.folder is not None for slot in segments.slots) and self.meta == self._described(segments):
             return
-        first = segments.flush_from()
+        first = segments.flush_from(soon=soon)
         if first < len(segments.slots):
             segments = segments.merged(first)
             files = segments.slots[-1].files

@@ -76,15 +76,17 @@ def test_a_build_in_pieces_gives_the_bytes_of_one_build(memory: int) -> None:
 
 @pytest.mark.parametrize(
     ("sizes", "new", "first"),
-    [([], 1, 0), ([5], 1, 1), ([2], 1, 0), ([5, 2], 1, 0), ([13, 5, 2], 1, 1), ([40], 20, 0), ([40, 20], 10, 0)],
+    [([], 1, 0), ([5], 1, 1), ([2], 1, 0), ([5, 2], 1, 0), ([17, 5, 2], 1, 1), ([40], 20, 0), ([8, 6, 4, 2], 1, 0)],
 )
 def test_writing_takes_in_older_segments_that_are_not_much_larger_than_what_follows(
-    monkeypatch: pytest.MonkeyPatch, sizes: list[int], new: int, first: int
+    sizes: list[int], new: int, first: int
 ) -> None:
-    monkeypatch.setattr(segments, "FLUSHED_MOST", 8)
     assert on_disk(sizes, new).flush_from() == first
 
 
-def test_writing_never_rewrites_a_base_much_larger_than_what_is_new(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(segments, "FLUSHED_MOST", 8)
-    assert on_disk([8, 6, 4, 2], 1).flush_from() == 2
+@pytest.mark.parametrize(("sizes", "new", "first"), [([8, 6, 4, 2], 1, 2), ([40], 20, 0), ([60, 40], 20, 1)])
+def test_writing_while_a_commit_waits_rewrites_no_more_than_some_times_what_is_new(
+    monkeypatch: pytest.MonkeyPatch, sizes: list[int], new: int, first: int
+) -> None:
+    monkeypatch.setattr(segments, "FLUSHED_SOON", 8)
+    assert on_disk(sizes, new).flush_from(soon=True) == first
