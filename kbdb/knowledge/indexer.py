@@ -6,7 +6,7 @@ how segments merge in ``kbdb.index.segments``, how they lie on disk in ``kbdb.st
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -278,14 +278,14 @@ class Indexer:
         return found[0].segment.stored(found[1]) if found else None
 
     def _entries(
-        self, kbids: Sequence[str], listing: Mapping[str, Sequence[Listing]], progress: Report | None
+        self, kbids: Sequence[str], listing: dict[str, list[Listing]], progress: Report | None
     ) -> Iterator[Entry]:
-        """The entries of all sections that can be read."""
+        """The entries of all sections that can be read; what is used of ``listing`` is let go."""
         for done, (kbid, section) in enumerate(zip(kbids, self.store.read_sections(kbids), strict=True), 1):
             if progress is not None and (done % PROGRESS_EACH == 0 or done == len(kbids)):
                 progress(Progress(done, len(kbids)))
             if isinstance(section, Section):
-                yield entry_of(section, listing.get(kbid, ()))
+                yield entry_of(section, listing.pop(kbid, ()))
             else:
                 self.left_out.add(kbid)
                 self.tell(f"left out of the index: {section.message}")
