@@ -62,9 +62,10 @@ static inline bool kb_search_is_candidate(const kb_search_task *task, uint32_t e
     return kb_bitmap_has(task->view->live, entry) && (task->allowed == NULL || kb_bitmap_has(task->allowed, entry));
 }
 
-/* At least the saturation under the live averages of any posting of a block with this impact (README.md section 4). */
+/* At least the saturation under the live averages of any posting of a block with this impact (README.md section 4).
+ * Where it is 0, saturations may have been too small for a number, which they need not be under other averages. */
 static inline double kb_search_bound(const kb_view *view, uint32_t impact) {
-    double bound = view->drift * ((double)impact / KB_IMPACT_MAX);
+    double bound = view->drift * ((double)(impact > 0 ? impact : 1) / KB_IMPACT_MAX);
     return bound < 1.0 ? bound : 1.0;
 }
 

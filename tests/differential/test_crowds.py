@@ -140,6 +140,16 @@ def test_other_parameters(name: str) -> None:
     check_searches(index, phrases(Random(70 + seed), 1), Random(seed))
 
 
+def test_a_saturation_that_was_0_may_be_a_number_under_other_averages() -> None:
+    """With the smallest of weights it is 0 for an entry that is long in its segment, not so among what is live."""
+    least = Params(1.2, (1.0,) * 5, (5e-324,) * 5)
+    alike = [entry(number, "", "one two three four five six") for number in range(400)]
+    short = [entry(number, "", "two") for number in range(400, 900)]
+    index = live_index(COMPILED, [alike[:200], [*alike[200:], *short]], least)
+    queries = [Plan((Clause("one", (Alternative(("one",), 1e6),)),))]
+    check_searches(where(index, lambda _place, _number, length: length > 1), iter(queries), Random(19))
+
+
 def test_equal_scores_at_the_limit_are_ordered_by_kbid_across_segments() -> None:
     """An entry of a later segment with the score of the last hit comes in when its kbid is smaller."""
     alike = [[entry(number, "same", "the same words") for number in range(first, 800, 4)] for first in range(4)]
