@@ -20,8 +20,8 @@ kb_status kb_positions_corrupt(const kb_positions *positions, const char *messag
 
 /* Finds the block that `postings` is in. */
 static kb_status find_block(kb_positions *positions, const kb_postings *postings, kb_error *error) {
-    uint32_t start = postings->block > 0 ? kb_postings_ref(postings, postings->block - 1).positions_end : 0;
-    uint32_t end = kb_postings_ref(postings, postings->block).positions_end;
+    uint32_t start = kb_postings_positions(postings, postings->block);
+    uint32_t end = kb_postings_positions(postings, postings->block + 1);
     if (end <= start || end > kb_cursor_left(&positions->list))
         return kb_postings_corrupt(postings, "a block of positions is misplaced", error);
     positions->width = positions->list.next[start];

@@ -104,6 +104,11 @@ static inline kb_block_ref kb_postings_ref(const kb_postings *postings, uint32_t
     return (kb_block_ref){kb_load_u32(ref), kb_load_u32(ref + 4), kb_load_u32(ref + 8), ref[12]};
 }
 
+/* Where the positions of a block begin in the stem's list. */
+static inline uint32_t kb_postings_positions(const kb_postings *postings, uint32_t block) {
+    return block == 0 ? 0 : kb_load_u32(postings->refs + (size_t)block * KB_BLOCK_REF_BYTES - 5);
+}
+
 static inline uint32_t kb_postings_last(const kb_postings *postings, uint32_t block) {
     return kb_load_u32(postings->refs + (size_t)block * KB_BLOCK_REF_BYTES);
 }
@@ -135,6 +140,9 @@ static inline uint64_t kb_postings_codes(const kb_postings *postings, uint32_t f
     uint64_t codes = 0;
     if (end - from >= 32)
         return kb_load_u64(postings->codes + from / 4);
+    if (postings->exceptions.end - postings->codes >=
+        (ptrdiff_t)(from / 4 + 8)) /* the block goes on behind the codes */
+        return kb_load_u64(postings->codes + from / 4) & (((uint64_t)1 << (end - from) * 2) - 1);
     for (uint32_t i = 0; from + i * 4 < end; i++)
         codes |= (uint64_t)postings->codes[from / 4 + i] << i * 8;
     return codes & (((uint64_t)1 << (end - from) * 2) - 1);

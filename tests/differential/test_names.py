@@ -55,6 +55,7 @@ ONLY_IN_C = {
         "postings_last",
         "postings_move",
         "postings_ref",
+        "postings_positions",
         "postings_rewind",
         "postings_seek",
     ),
