@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
 from kbdb import platform
@@ -28,7 +28,7 @@ _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 def write_atomic(path: Path, data: bytes | memoryview, *, sync: bool, point: str) -> None:
     """Creates or replaces a file: all of ``data`` or, on any error, what was there before.
 
-    Writes ``<name>.tmp`` beside it and renames. The folder must exist.
+    See ``writing``, which takes the content piece by piece.
 
     Args:
         path: the file.
@@ -40,16 +40,44 @@ def write_atomic(path: Path, data: bytes | memoryview, *, sync: bool, point: str
     Raises:
         StorageError: the system refused; no temporary file is left.
     """
+    with writing(path, sync=sync, point=point) as write:
+        write(0, data)
+
+
+Write = Callable[[int, bytes | memoryview], None]
+"""Puts bytes at an offset of a file."""
+
+
+@contextlib.contextmanager
+def writing(path: Path, *, sync: bool, point: str) -> Iterator[Write]:
+    """Creates or replaces a file with what a ``with`` block writes, or on any error leaves what was there before.
+
+    Writes ``<name>.tmp`` beside it and renames at the end of the block. The folder must exist. Arguments and errors are
+    those of ``write_atomic``; each call of what the block gets passes the point of writing.
+    """
     tmp = path.with_name(path.name + TMP_SUFFIX)
-    with _naming(path, "write"):
+
+    def write(offset: int, data: bytes | memoryview) -> None:
+        with _naming(path, "write"):
+            _write_all(fd, tmp, offset, data, point)
+
+    try:
+        with _naming(path, "write"):
+            fd = os.open(tmp, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _BINARY | _NO_FOLLOW, 0o666)
         try:
-            _write_new(tmp, data, sync, point)
+            trace.report("create", tmp)
+            yield write
+            if sync:
+                _sync(fd, path, tmp, point)
+        finally:
+            os.close(fd)
+        with _naming(path, "write"):
             faults.pass_point(f"rename:{point}")
             platform.replace(tmp, path)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                tmp.unlink()
-            raise
+    except BaseException:
+        with contextlib.suppress(OSError):
+            tmp.unlink()
+        raise
     trace.report("rename", tmp, target=path)
     if sync:
         sync_folder(path.parent, point=point)
@@ -298,17 +326,11 @@ class AppendFile:
             self._fd = -1
 
 
-def _write_new(tmp: Path, data: bytes | memoryview, sync: bool, point: str) -> None:
-    fd = os.open(tmp, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _BINARY | _NO_FOLLOW, 0o666)
-    try:
-        trace.report("create", tmp)
-        _write_all(fd, tmp, 0, data, point)
-        if sync:
-            faults.pass_point(f"sync:{point}")
-            platform.sync_fd(fd)
-            trace.report("sync_file", tmp)
-    finally:
-        os.close(fd)
+def _sync(fd: int, path: Path, tmp: Path, point: str) -> None:
+    with _naming(path, "write"):
+        faults.pass_point(f"sync:{point}")
+        platform.sync_fd(fd)
+    trace.report("sync_file", tmp)
 
 
 def _write_all(fd: int, path: Path, offset: int, data: bytes | memoryview, point: str) -> None:

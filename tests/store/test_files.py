@@ -39,6 +39,32 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_a_file_may_be_written_piece_by_piece_in_any_order(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    seen: list[trace.FileOperation] = []
+    with trace.observed(seen.append), files.writing(path, sync=True, point="test") as write:
+        write(4, b"tail")
+        write(0, b"head")
+        assert not path.exists()
+    assert path.read_bytes() == b"headtail"
+    assert [op.kind for op in seen] == ["create", "write", "write", "sync_file", "rename", "sync_folder"]
+    assert [(op.offset, op.data) for op in seen[1:3]] == [(4, b"tail"), (0, b"head")]
+
+
+@pytest.mark.parametrize("error", [CorruptError("damaged"), KeyboardInterrupt(), OSError("not this file's")])
+def test_what_is_raised_between_pieces_leaves_the_old_file_and_passes_through(
+    error: BaseException, tmp_path: Path
+) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    with pytest.raises(type(error)) as caught, files.writing(path, sync=True, point="test") as write:  # noqa: PT012
+        write(0, b"new")
+        raise error
+    assert caught.value is error
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
 def test_an_interrupted_write_leaves_no_temporary_file(tmp_path: Path) -> None:
     def interrupt(_: str) -> faults.Action | None:
         raise KeyboardInterrupt
