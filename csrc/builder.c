@@ -1,4 +1,4 @@
-/* Collects entries for a segment: analysis, words, keys. merge.c takes them from other segments, invert.c writes. */
+/* Collects entries for a segment: analysis, words, keys. invert.c writes. */
 #include "builder.h"
 
 #include <stdlib.h>
@@ -47,12 +47,11 @@ kb_status kb_numbers_put(kb_numbers *numbers, uint32_t item) {
     return KB_OK;
 }
 
-kb_status kb_builder_reserve_tokens(kb_builder *builder, size_t more) {
-    size_t least = builder->tokens_count + more;
-    if (least <= builder->tokens_capacity)
+static kb_status reserve_token(kb_builder *builder) {
+    if (builder->tokens_count < builder->tokens_capacity)
         return KB_OK;
-    size_t capacity = builder->tokens_capacity * 2 < least ? least + 256 : builder->tokens_capacity * 2;
-    kb_token *tokens = least < more ? NULL : realloc(builder->tokens, capacity * sizeof *tokens);
+    size_t capacity = builder->tokens_capacity == 0 ? 256 : builder->tokens_capacity * 2;
+    kb_token *tokens = realloc(builder->tokens, capacity * sizeof *tokens);
     if (tokens == NULL)
         return KB_E_MEMORY;
     builder->tokens = tokens;
@@ -67,7 +66,8 @@ static size_t tokens_of(const kb_built_entry *entry) {
     return count;
 }
 
-void kb_builder_roll_back(kb_builder *builder) {
+/* Forgets all that no entry owns. */
+static void roll_back(kb_builder *builder) {
     const kb_built_entry none = {0};
     const kb_built_entry *last = builder->entries_count == 0 ? &none : &builder->entries[builder->entries_count - 1];
     builder->tokens_count = last->first_token + tokens_of(last);
@@ -77,7 +77,8 @@ void kb_builder_roll_back(kb_builder *builder) {
     builder->stored.failed = false;
 }
 
-kb_status kb_builder_word(kb_builder *builder, const uint8_t *bytes, size_t length, uint32_t *word) {
+/* The number of a word, in *word. */
+static kb_status word_number(kb_builder *builder, const uint8_t *bytes, size_t length, uint32_t *word) {
     kb_status status = kb_intern_add(&builder->words, bytes, length, word);
     while (status == KB_OK && builder->word_stems.count < builder->words.count)
         status = kb_numbers_put(&builder->word_stems, KB_NONE);
@@ -100,7 +101,7 @@ static kb_status token_word(kb_builder *builder, const uint8_t *bytes, uint32_t 
         all |= byte;
     }
     if (all < 0x80)
-        return kb_builder_word(builder, lower, length, word);
+        return word_number(builder, lower, length, word);
     uint32_t raw = 0;
     kb_status status = kb_intern_add(&builder->raws, bytes, length, &raw);
     while (status == KB_OK && builder->raw_words.count < builder->raws.count)
@@ -114,7 +115,7 @@ static kb_status take_token(void *context, uint32_t position, const uint8_t *byt
     text_sink *sink = context;
     kb_builder *builder = sink->builder;
     uint32_t word = 0;
-    kb_status status = kb_builder_reserve_tokens(builder, 1);
+    kb_status status = reserve_token(builder);
     if (status == KB_OK)
         status = token_word(builder, bytes, length, &word);
     if (status != KB_OK)
@@ -128,7 +129,7 @@ kb_status kb_builder_analyse(kb_builder *builder, const uint8_t kbid[KB_KBID_BYT
     uint32_t number = 0;
     if (kb_intern_find(&builder->kbids, kbid, KB_KBID_BYTES, &number))
         return KB_E_ARGUMENT;
-    kb_builder_roll_back(builder);
+    roll_back(builder);
     builder->open = (kb_built_entry){
         .first_token = builder->tokens_count,
         .first_filter = builder->filters.count,
@@ -149,7 +150,7 @@ kb_status kb_builder_analyse(kb_builder *builder, const uint8_t kbid[KB_KBID_BYT
 
 kb_status kb_builder_fold(kb_builder *builder, const uint8_t *word, size_t length) {
     uint32_t number = 0;
-    kb_status status = kb_builder_word(builder, word, length, &number);
+    kb_status status = word_number(builder, word, length, &number);
     if (status == KB_OK)
         builder->raw_words.items[builder->raws_folded++] = number;
     return status;
@@ -173,7 +174,8 @@ kb_status kb_builder_reference(kb_builder *builder, const uint8_t *key, size_t l
     return put_key(&builder->reference_keys, &builder->references, key, length, &builder->open.references);
 }
 
-kb_status kb_builder_append(kb_builder *builder, const uint8_t kbid[KB_KBID_BYTES]) {
+/* Appends `open` as an entry. */
+static kb_status append(kb_builder *builder) {
     if (builder->entries_count == KB_ENTRIES_MAX)
         return KB_E_TOO_LARGE;
     if (builder->entries_count == builder->entries_capacity) {
@@ -185,11 +187,9 @@ kb_status kb_builder_append(kb_builder *builder, const uint8_t kbid[KB_KBID_BYTE
         builder->entries_capacity = capacity;
     }
     uint32_t number = 0;
-    kb_status status = kb_intern_add(&builder->kbids, kbid, KB_KBID_BYTES, &number);
+    kb_status status = kb_intern_add(&builder->kbids, builder->open_kbid, KB_KBID_BYTES, &number);
     if (status != KB_OK)
         return status;
-    if (number != builder->entries_count)
-        return KB_E_ARGUMENT;
     builder->entries[builder->entries_count++] = builder->open;
     return KB_OK;
 }
@@ -206,7 +206,7 @@ kb_status kb_builder_commit(kb_builder *builder, const uint8_t *stored, size_t l
         return KB_E_MEMORY;
     open->stored_length = (uint32_t)length;
     open->listed = listed;
-    return kb_builder_append(builder, builder->open_kbid);
+    return append(builder);
 }
 
 kb_status kb_builder_remove(kb_builder *builder, const uint8_t kbid[KB_KBID_BYTES]) {
@@ -217,7 +217,7 @@ kb_status kb_builder_remove(kb_builder *builder, const uint8_t kbid[KB_KBID_BYTE
 kb_status kb_builder_sort_words(kb_builder *builder) {
     kb_status status = KB_OK;
     uint8_t *occurs = calloc((size_t)builder->words.count + 1, 1);
-    kb_builder_roll_back(builder);
+    roll_back(builder);
     builder->sorted_words.count = 0;
     if (occurs == NULL)
         return KB_E_MEMORY;

@@ -1,11 +1,10 @@
-/* Builds a segment's four files from texts and from entries of other segments (README.md sections 3 to 8).
+/* Builds a segment's four files from texts (README.md sections 3 to 7).
  *
- * Three steps: collect (builder.c, merge.c), give every word a stem (the caller, between), write (invert.c). One thread
- * at a time. After KB_E_MEMORY or KB_E_CORRUPT the builder stays usable, without the entry or segment that failed.
+ * Three steps: collect (builder.c), give every word a stem (the caller, between), write (invert.c). One thread at a
+ * time. After KB_E_MEMORY the builder stays usable, without the entry that failed.
  *
  *     kb_builder_new
  *     for each entry: kb_builder_analyse, kb_builder_fold as often as needed, kb_builder_filter ..., kb_builder_commit
- *     for each segment: kb_builder_merge
  *     kb_builder_sort_words, kb_builder_set_stem for each word without, kb_builder_write
  */
 #ifndef KB_BUILDER_H
@@ -14,8 +13,6 @@
 #include "bm25f.h"
 #include "intern.h"
 #include "segment.h"
-
-#define KB_NONE UINT32_MAX
 
 /* A token of an entry being built. */
 typedef struct {
@@ -87,11 +84,6 @@ kb_status kb_builder_reference(kb_builder *builder, const uint8_t *key, size_t l
 /* Completes the open entry. */
 kb_status kb_builder_commit(kb_builder *builder, const uint8_t *stored, size_t length, bool listed);
 
-/* Adds the entries of a segment whose bit is set in `keep`. KB_E_ARGUMENT when one's kbid is there already, with *twice
- * set to its number in the segment; KB_E_CORRUPT also when a word has another stem than here. */
-kb_status kb_builder_merge(kb_builder *builder, const kb_segment *segment, const uint8_t *keep, uint32_t *twice,
-                           kb_error *error);
-
 /* Notes that a section of an older segment exists no more. */
 kb_status kb_builder_remove(kb_builder *builder, const uint8_t kbid[KB_KBID_BYTES]);
 
@@ -105,14 +97,7 @@ kb_status kb_builder_set_stem(kb_builder *builder, uint32_t word, const uint8_t 
  * order of kb_file. KB_E_TOO_LARGE, KB_E_MEMORY. The owner frees the buffers, also after a failure. */
 kb_status kb_builder_write(kb_builder *builder, kb_bytes files[KB_FILES]);
 
-/* For builder.c and merge.c: puts at the end; makes room for tokens; forgets all that no entry owns. */
+/* Puts at the end. KB_E_MEMORY. */
 kb_status kb_numbers_put(kb_numbers *numbers, uint32_t item);
-kb_status kb_builder_reserve_tokens(kb_builder *builder, size_t more);
-void kb_builder_roll_back(kb_builder *builder);
-
-/* For the same: the number of a word, in *word. Appends `open` as an entry with this kbid; KB_E_ARGUMENT when there is
- * one. */
-kb_status kb_builder_word(kb_builder *builder, const uint8_t *bytes, size_t length, uint32_t *word);
-kb_status kb_builder_append(kb_builder *builder, const uint8_t kbid[KB_KBID_BYTES]);
 
 #endif

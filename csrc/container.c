@@ -196,17 +196,9 @@ kb_status kb_container_verify(const kb_container *container, kb_error *error) {
     return KB_OK;
 }
 
-void kb_container_write(kb_file file, uint64_t fingerprint, uint32_t entries, uint32_t kbids_crc,
-                        const kb_region *regions, kb_bytes *out) {
-    uint64_t offsets[KB_REGIONS_MAX];
-    uint64_t end = header_bytes(file);
-    for (uint32_t i = 0; i < kinds[file].regions; i++) {
-        offsets[i] = align(end, 8);
-        end = offsets[i] + stored_bytes(file, i, regions[i].length);
-    }
+static void put_header(kb_file file, uint64_t fingerprint, uint32_t entries, uint32_t kbids_crc,
+                       const uint64_t *offsets, const uint64_t *lengths, uint64_t end, kb_bytes *out) {
     size_t start = out->length;
-    if (kb_bytes_reserve(out, (size_t)end) == NULL)
-        return;
     kb_bytes_put(out, (const uint8_t *)kinds[file].magic, 4);
     kb_bytes_put_u16(out, KB_VERSION);
     kb_bytes_put_u16(out, kinds[file].regions);
@@ -216,9 +208,31 @@ void kb_container_write(kb_file file, uint64_t fingerprint, uint32_t entries, ui
     kb_bytes_put_u32(out, kbids_crc);
     for (uint32_t i = 0; i < kinds[file].regions; i++) {
         kb_bytes_put_u64(out, offsets[i]);
-        kb_bytes_put_u64(out, regions[i].length);
+        kb_bytes_put_u64(out, lengths[i]);
     }
-    kb_bytes_put_u32(out, kb_crc32(out->data + start, out->length - start));
+    if (!out->failed)
+        kb_bytes_put_u32(out, kb_crc32(out->data + start, out->length - start));
+}
+
+static void put_page_crcs(const uint8_t *bytes, size_t length, kb_bytes *out) {
+    for (size_t at = 0; at < length; at += KB_PAGE)
+        kb_bytes_put_u32(out, kb_crc32(bytes + at, length - at < KB_PAGE ? length - at : KB_PAGE));
+}
+
+void kb_container_write(kb_file file, uint64_t fingerprint, uint32_t entries, uint32_t kbids_crc,
+                        const kb_region *regions, kb_bytes *out) {
+    uint64_t offsets[KB_REGIONS_MAX] = {0};
+    uint64_t lengths[KB_REGIONS_MAX] = {0};
+    uint64_t end = header_bytes(file);
+    for (uint32_t i = 0; i < kinds[file].regions; i++) {
+        offsets[i] = align(end, 8);
+        lengths[i] = regions[i].length;
+        end = offsets[i] + stored_bytes(file, i, regions[i].length);
+    }
+    size_t start = out->length;
+    if (kb_bytes_reserve(out, (size_t)end) == NULL)
+        return;
+    put_header(file, fingerprint, entries, kbids_crc, offsets, lengths, end, out);
     for (uint32_t i = 0; i < kinds[file].regions; i++) {
         const kb_region *region = &regions[i];
         kb_bytes_put_zeros(out, start + (size_t)offsets[i] - out->length);
@@ -226,9 +240,96 @@ void kb_container_write(kb_file file, uint64_t fingerprint, uint32_t entries, ui
         if (kb_container_is_lists(file, i))
             continue;
         kb_bytes_put_zeros(out, (size_t)(align(region->length, 4) - region->length));
-        for (size_t at = 0; at < region->length; at += KB_PAGE) {
-            size_t left = region->length - at;
-            kb_bytes_put_u32(out, kb_crc32(region->bytes + at, left < KB_PAGE ? left : KB_PAGE));
-        }
+        put_page_crcs(region->bytes, region->length, out);
+    }
+}
+
+/* Where the file's bytes end after a region that has begun. */
+static uint64_t end_after(const kb_container_writer *writer, uint32_t region) {
+    const kb_region_writer *last = &writer->regions[region];
+    return last->offset + stored_bytes(writer->file, region, last->length);
+}
+
+void kb_region_begin_table(kb_container_writer *writer, uint32_t region, uint64_t length) {
+    uint64_t end = region == 0 ? header_bytes(writer->file) : end_after(writer, region - 1);
+    writer->regions[region] = (kb_region_writer){.offset = align(end, 8), .length = length};
+}
+
+void kb_region_begin_lists(kb_container_writer *writer, uint32_t region) { kb_region_begin_table(writer, region, 0); }
+
+static void give(kb_container_writer *writer, uint64_t offset, const kb_bytes *bytes) {
+    if (writer->status == KB_OK && bytes->failed)
+        writer->status = KB_E_MEMORY;
+    if (writer->status == KB_OK && bytes->length > 0)
+        writer->status = writer->sink->write(writer->sink->context, writer->file, offset, bytes->data, bytes->length);
+}
+
+static void give_pending(kb_container_writer *writer, uint32_t region) {
+    kb_region_writer *to = &writer->regions[region];
+    if (!kb_container_is_lists(writer->file, region) && !to->pending.failed)
+        put_page_crcs(to->pending.data, to->pending.length, &to->crcs);
+    give(writer, to->offset + to->written, &to->pending);
+    to->written += to->pending.length;
+    to->pending.length = 0;
+}
+
+void kb_region_put(kb_container_writer *writer, uint32_t region, const uint8_t *bytes, size_t length) {
+    kb_region_writer *to = &writer->regions[region];
+    if (kb_container_is_lists(writer->file, region))
+        to->length += length;
+    while (length > 0 && writer->status == KB_OK) {
+        size_t room = KB_CHUNK - to->pending.length;
+        size_t size = length < room ? length : room;
+        kb_bytes_put(&to->pending, bytes, size);
+        bytes += size;
+        length -= size;
+        if (to->pending.length == KB_CHUNK || to->pending.failed)
+            give_pending(writer, region);
+    }
+}
+
+void kb_region_put_u32(kb_container_writer *writer, uint32_t region, uint32_t value) {
+    uint8_t bytes[4];
+    kb_store_u32(bytes, value);
+    kb_region_put(writer, region, bytes, sizeof bytes);
+}
+
+void kb_region_end(kb_container_writer *writer, uint32_t region) {
+    kb_region_writer *to = &writer->regions[region];
+    kb_bytes *tail = &to->pending;
+    give_pending(writer, region);
+    if (!kb_container_is_lists(writer->file, region)) {
+        kb_bytes_put_zeros(tail, (size_t)(align(to->length, 4) - to->length));
+        kb_bytes_put(tail, to->crcs.data, to->crcs.length);
+        tail->failed = tail->failed || to->crcs.failed;
+    }
+    uint64_t end = end_after(writer, region);
+    if (region + 1 < kinds[writer->file].regions)
+        kb_bytes_put_zeros(tail, (size_t)(align(end, 8) - end));
+    give(writer, to->offset + to->written, tail);
+    kb_bytes_free(&to->pending);
+    kb_bytes_free(&to->crcs);
+}
+
+kb_status kb_container_end(kb_container_writer *writer, uint64_t fingerprint, uint32_t entries, uint32_t kbids_crc) {
+    uint64_t offsets[KB_REGIONS_MAX] = {0};
+    uint64_t lengths[KB_REGIONS_MAX] = {0};
+    uint32_t count = kinds[writer->file].regions;
+    kb_bytes header = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        offsets[i] = writer->regions[i].offset;
+        lengths[i] = writer->regions[i].length;
+    }
+    put_header(writer->file, fingerprint, entries, kbids_crc, offsets, lengths, end_after(writer, count - 1), &header);
+    kb_bytes_put_zeros(&header, (size_t)(offsets[0] - header_bytes(writer->file)));
+    give(writer, 0, &header);
+    kb_bytes_free(&header);
+    return writer->status;
+}
+
+void kb_container_writer_free(kb_container_writer *writer) {
+    for (uint32_t i = 0; i < KB_REGIONS_MAX; i++) {
+        kb_bytes_free(&writer->regions[i].pending);
+        kb_bytes_free(&writer->regions[i].crcs);
     }
 }

@@ -15,11 +15,14 @@
 #include "bytes_out.h"
 #include "cursor.h"
 #include "error.h"
+#include "sink.h"
 
 #define KB_VERSION 2u
 #define KB_PAGE 4096u /* bytes under one crc: small, so that opening a large table costs what is used of it */
 #define KB_ENTRIES_MAX (1u << 30) /* the gaps of a block of postings then take fewer bytes than 16 bits count */
 #define KB_REGIONS_MAX 11u
+#define KB_CHUNK ((size_t)1 << 20) /* bytes of a region handed to a sink at a time, at most; whole pages */
+#define KB_NONE UINT32_MAX         /* the number of no entry, word or stem */
 
 typedef struct {
     const uint8_t *bytes;
@@ -53,6 +56,24 @@ typedef struct {
     const uint8_t *bytes;
     size_t length;
 } kb_region;
+
+/* A region being written to a sink. */
+typedef struct {
+    uint64_t offset;
+    uint64_t length;  /* of a table from the beginning; of lists, what was put so far */
+    uint64_t written; /* given to the sink */
+    kb_bytes pending; /* put, and not yet given */
+    kb_bytes crcs;    /* of the pages given */
+} kb_region_writer;
+
+/* A file being written to a sink. Failure is sticky, as in kb_bytes: kb_container_end tells of it. All zero but for
+ * `file` and `sink` before the first region. */
+typedef struct {
+    kb_file file;
+    const kb_sink *sink;
+    kb_status status;
+    kb_region_writer regions[KB_REGIONS_MAX];
+} kb_container_writer;
 
 /* Regions in this kind of file, and whether one of them is lists. */
 uint32_t kb_container_regions(kb_file file);
@@ -103,5 +124,23 @@ kb_status kb_container_verify(const kb_container *container, kb_error *error);
 /* Appends a whole file to `out`, whose `failed` tells of no memory. */
 void kb_container_write(kb_file file, uint64_t fingerprint, uint32_t entries, uint32_t kbids_crc,
                         const kb_region *regions, kb_bytes *out);
+
+/* Begin a region, the one after that begun last: a table that will have so many bytes, whose followers may then begin
+ * at once; lists, whose followers begin when all of them are put. */
+void kb_region_begin_table(kb_container_writer *writer, uint32_t region, uint64_t length);
+void kb_region_begin_lists(kb_container_writer *writer, uint32_t region);
+
+/* Puts bytes at the end of a region that has begun. */
+void kb_region_put(kb_container_writer *writer, uint32_t region, const uint8_t *bytes, size_t length);
+void kb_region_put_u32(kb_container_writer *writer, uint32_t region, uint32_t value);
+
+/* Ends a region; no byte of a table may be missing. */
+void kb_region_end(kb_container_writer *writer, uint32_t region);
+
+/* Writes the header, after all regions have ended. KB_E_MEMORY, or what the sink gave. */
+kb_status kb_container_end(kb_container_writer *writer, uint64_t fingerprint, uint32_t entries, uint32_t kbids_crc);
+
+/* Frees what an unfinished file holds. */
+void kb_container_writer_free(kb_container_writer *writer);
 
 #endif

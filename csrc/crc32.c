@@ -26,8 +26,10 @@ static const uint32_t slices[8][256] = {
     SLICE(0xccaa009eu, 0x4225077du, 0x844a0efau, 0xd3e51bb5u, 0x7cbb312bu, 0xf9766256u, 0x299dc2edu, 0x533b85dau),
 };
 
-uint32_t kb_crc32(const uint8_t *bytes, size_t length) {
-    uint32_t crc = 0xFFFFFFFFu;
+uint32_t kb_crc32(const uint8_t *bytes, size_t length) { return kb_crc32_more(0, bytes, length); }
+
+uint32_t kb_crc32_more(uint32_t crc, const uint8_t *bytes, size_t length) {
+    crc = ~crc;
     for (; length >= 8; bytes += 8, length -= 8) {
         crc ^= (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
         crc = slices[7][crc & 0xFF] ^ slices[6][crc >> 8 & 0xFF] ^ slices[5][crc >> 16 & 0xFF] ^ slices[4][crc >> 24] ^

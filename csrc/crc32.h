@@ -8,4 +8,7 @@
 /* The crc of `length` bytes; `bytes` may be NULL when length is 0. */
 uint32_t kb_crc32(const uint8_t *bytes, size_t length);
 
+/* The crc of bytes with the crc given, 0 for none, and `length` more. */
+uint32_t kb_crc32_more(uint32_t crc, const uint8_t *bytes, size_t length);
+
 #endif

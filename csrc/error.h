@@ -10,12 +10,13 @@
 
 typedef enum {
     KB_OK = 0,
-    KB_E_CORRUPT,  /* bytes of a file are not what was written; kb_error says where */
-    KB_E_STALE,    /* a file of another format version or analyser; kb_error says which */
-    KB_E_ARGUMENT, /* the caller broke a documented limit */
-    KB_E_MEMORY,   /* no memory */
-    KB_E_UTF8,     /* text that is not UTF-8 */
-    KB_E_TOO_LARGE /* what is built does not fit the format's numbers */
+    KB_E_CORRUPT,   /* bytes of a file are not what was written; kb_error says where */
+    KB_E_STALE,     /* a file of another format version or analyser; kb_error says which */
+    KB_E_ARGUMENT,  /* the caller broke a documented limit */
+    KB_E_MEMORY,    /* no memory */
+    KB_E_UTF8,      /* text that is not UTF-8 */
+    KB_E_TOO_LARGE, /* what is built does not fit the format's numbers */
+    KB_E_SINK       /* the caller's sink would not take any more (sink.h) */
 } kb_status;
 
 /* The four files of a segment; also the order in which functions take them. */

@@ -176,8 +176,11 @@ static kb_status put_stem(inversion_task *inversion, occurrence *tokens, size_t 
             frequencies[FIELD_OF(tokens[i].form)]++;
             status = kb_lists_value(writer, tokens[i].position, tokens[i].form >> FIELD_BITS);
         }
-        if (status == KB_OK)
-            status = kb_lists_posting(writer, tokens[start].entry, frequencies);
+        if (status == KB_OK) {
+            uint32_t entry = inversion->order[tokens[start].entry];
+            status =
+                kb_lists_posting(writer, tokens[start].entry, frequencies, inversion->builder->entries[entry].lengths);
+        }
         if (status != KB_OK)
             return status;
     }
@@ -382,8 +385,6 @@ static void put_lengths(inversion_task *inversion) {
     }
     kb_bm25f_prepare(&builder->params, builder->entries_count, inversion->totals, &inversion->bm25f);
     inversion->writer.bm25f = &inversion->bm25f;
-    inversion->writer.lengths = inversion->lengths.data;
-    inversion->writer.segment_entries = builder->entries_count;
 }
 
 static void put_codes_and_totals(inversion_task *inversion, kb_bytes *codes, kb_bytes *totals) {

@@ -145,15 +145,8 @@ static void put_exception(kb_lists_writer *writer, uint8_t mask, const uint32_t 
             kb_bytes_put_varint(&writer->exceptions, frequencies[field] - 1);
 }
 
-static double saturation_of(const kb_lists_writer *writer, uint32_t entry, const uint32_t frequencies[KB_FIELDS]) {
-    uint32_t lengths[KB_FIELDS] = {0};
-    for (uint32_t field = 0; field < KB_FIELDS; field++)
-        if (frequencies[field] > 0)
-            lengths[field] = kb_load_u32(writer->lengths + ((size_t)field * writer->segment_entries + entry) * 4);
-    return kb_bm25f_saturation(writer->bm25f, frequencies, lengths);
-}
-
-kb_status kb_lists_posting(kb_lists_writer *writer, uint32_t entry, const uint32_t frequencies[KB_FIELDS]) {
+kb_status kb_lists_posting(kb_lists_writer *writer, uint32_t entry, const uint32_t frequencies[KB_FIELDS],
+                           const uint32_t lengths[KB_FIELDS]) {
     uint8_t mask = 0;
     uint32_t body = frequencies[KB_BODY];
     for (uint32_t field = 0; field < KB_FIELDS; field++)
@@ -162,7 +155,7 @@ kb_status kb_lists_posting(kb_lists_writer *writer, uint32_t entry, const uint32
     uint32_t code = plain ? body - 1 : KB_CODE_EXCEPTION;
     if (!plain)
         put_exception(writer, mask, frequencies);
-    double saturation = saturation_of(writer, entry, frequencies);
+    double saturation = kb_bm25f_saturation(writer->bm25f, frequencies, lengths);
     if (saturation > writer->impact)
         writer->impact = saturation;
     writer->codes[writer->count / 4] = (uint8_t)(writer->codes[writer->count / 4] | code << writer->count % 4 * 2);
@@ -184,8 +177,8 @@ kb_status kb_lists_end(kb_lists_writer *writer) {
     size_t positions_length = writer->positions.length - writer->positions_start;
     if (postings_length > UINT32_MAX)
         return KB_E_TOO_LARGE;
-    kb_bytes_put_u64(&writer->records, writer->postings_start);
-    kb_bytes_put_u64(&writer->records, writer->positions_start);
+    kb_bytes_put_u64(&writer->records, writer->postings_taken + writer->postings_start);
+    kb_bytes_put_u64(&writer->records, writer->positions_taken + writer->positions_start);
     kb_bytes_put_u32(&writer->records, (uint32_t)postings_length);
     kb_bytes_put_u32(&writer->records, (uint32_t)positions_length);
     kb_bytes_put_u32(&writer->records, writer->df);
@@ -193,4 +186,10 @@ kb_status kb_lists_end(kb_lists_writer *writer) {
     kb_bytes_put_u32(&writer->records, kb_crc32(writer->postings.data + writer->postings_start, postings_length));
     kb_bytes_put_u32(&writer->records, kb_crc32(writer->positions.data + writer->positions_start, positions_length));
     return writer->records.failed ? KB_E_MEMORY : KB_OK;
+}
+
+void kb_lists_taken(kb_lists_writer *writer) {
+    writer->postings_taken += writer->postings.length;
+    writer->positions_taken += writer->positions.length;
+    writer->records.length = writer->postings.length = writer->positions.length = 0;
 }

@@ -5,7 +5,8 @@
  *         for each entry that holds it: kb_lists_value for each token, in order, then kb_lists_posting
  *         kb_lists_end
  *
- * The buffers' failures are sticky; kb_lists_end tells of them.
+ * The buffers' failures are sticky; kb_lists_end tells of them. Who does not want to keep all that is written uses it
+ * up after kb_lists_end and calls kb_lists_taken.
  */
 #ifndef KB_LISTS_WRITE_H
 #define KB_LISTS_WRITE_H
@@ -13,12 +14,12 @@
 #include "bm25f.h"
 
 typedef struct {
-    const kb_bm25f *bm25f;  /* of all entries of the segment */
-    const uint8_t *lengths; /* region 9 of corpus.dat */
-    uint32_t segment_entries;
-    kb_bytes records; /* regions 5 and 6 of terms.idx, region 0 of positions.idx */
+    const kb_bm25f *bm25f; /* of all entries of the segment */
+    kb_bytes records;      /* regions 5 and 6 of terms.idx, region 0 of positions.idx, without what was taken */
     kb_bytes postings;
     kb_bytes positions;
+    uint64_t postings_taken;
+    uint64_t positions_taken;
     kb_bytes refs; /* of the current stem */
     kb_bytes blocks;
     kb_bytes exceptions; /* of the current block */
@@ -48,10 +49,15 @@ void kb_lists_begin(kb_lists_writer *writer, uint32_t forms);
 /* Adds a token of the next posting. KB_E_TOO_LARGE, KB_E_MEMORY. */
 kb_status kb_lists_value(kb_lists_writer *writer, uint32_t position, uint32_t form);
 
-/* Adds a posting with the tokens added since the one before; entries ascend. KB_E_TOO_LARGE. */
-kb_status kb_lists_posting(kb_lists_writer *writer, uint32_t entry, const uint32_t frequencies[KB_FIELDS]);
+/* Adds a posting with the tokens added since the one before; entries ascend. `lengths` are those of the entry's fields.
+ * KB_E_TOO_LARGE. */
+kb_status kb_lists_posting(kb_lists_writer *writer, uint32_t entry, const uint32_t frequencies[KB_FIELDS],
+                           const uint32_t lengths[KB_FIELDS]);
 
 /* Completes the stem. KB_E_TOO_LARGE, KB_E_MEMORY. */
 kb_status kb_lists_end(kb_lists_writer *writer);
+
+/* Empties records, postings and positions. */
+void kb_lists_taken(kb_lists_writer *writer);
 
 #endif

@@ -11,9 +11,11 @@
 /* What the lists have told of each entry so far, and what was seen of the current stem's forms. */
 typedef struct {
     const kb_segment *segment;
-    kb_places places;
-    uint32_t *distinct; /* by entry: stems in title and body */
-    uint8_t *forms;     /* by form: whether a word of the current stem occurred */
+    const uint8_t *lengths; /* region 9 of corpus.dat */
+    uint64_t *starts;       /* by entry: the bit of its first position; and one more, the end */
+    uint8_t *places;        /* by bit: whether a token stands there */
+    uint32_t *distinct;     /* by entry: stems in title and body */
+    uint8_t *forms;         /* by form: whether a word of the current stem occurred */
 } census;
 
 /* Checks the word records: each word's form is its rank among the words of its stem. */
@@ -42,6 +44,10 @@ static kb_status verify_field(census *seen, kb_positions *positions, const kb_po
                               kb_error *error) {
     uint32_t before = 0;
     uint32_t form = 0;
+    const uint8_t *length = seen->lengths + (size_t)postings->entry * 4;
+    uint64_t first = seen->starts[postings->entry];
+    for (uint32_t i = 0; i < field; i++, length += (size_t)seen->segment->entries * 4)
+        first += kb_load_u32(length);
     kb_status status = kb_positions_seek(positions, postings, field, error);
     for (uint32_t i = 0; i < postings->frequencies[field] && status == KB_OK; i++) {
         status = kb_positions_next(positions, error);
@@ -51,8 +57,8 @@ static kb_status verify_field(census *seen, kb_positions *positions, const kb_po
             return kb_positions_corrupt(positions, "words at one position are not in order", error);
         if (i > 0 && positions->position < before)
             return kb_positions_corrupt(positions, "positions in a field fall", error);
-        if (!kb_places_mark(&seen->places, postings->entry, field, positions->position))
-            return kb_places_corrupt(&seen->places, postings->entry, error);
+        if (!kb_places_mark(seen->places, first, kb_load_u32(length), positions->position))
+            return kb_places_corrupt(seen->segment, postings->entry, error);
         before = positions->position;
         form = positions->form;
         seen->forms[form] = 1;
@@ -131,11 +137,34 @@ static kb_status verify_entries(const census *seen, kb_error *error) {
         if (entry.distinct != seen->distinct[i])
             return kb_corrupt(KB_FILE_CORPUS, corpus->records.offset + (uint64_t)i * KB_ENTRY_BYTES,
                               "an entry has more or fewer distinct stems than it says", error);
-        status = kb_places_check(&seen->places, i, error);
-        if (status != KB_OK)
-            return status;
+        if (!kb_places_check(seen->places, seen->starts[i], seen->starts[i + 1] - seen->starts[i]))
+            return kb_places_corrupt(seen->segment, i, error);
     }
     return KB_OK;
+}
+
+/* Begins with no position seen. */
+static kb_status begin_places(census *seen, kb_error *error) {
+    const kb_segment *segment = seen->segment;
+    const kb_table *table = &segment->corpus.lengths;
+    uint64_t total = 0;
+    kb_status status = kb_table_bytes(table, 0, table->length, &seen->lengths, error);
+    if (status != KB_OK)
+        return status;
+    seen->starts = malloc(((size_t)segment->entries + 1) * sizeof *seen->starts);
+    if (seen->starts == NULL)
+        return KB_E_MEMORY;
+    for (uint32_t i = 0; i < segment->entries; i++) {
+        seen->starts[i] = total;
+        for (uint32_t field = 0; field < KB_FIELDS; field++)
+            total += kb_load_u32(seen->lengths + ((size_t)field * segment->entries + i) * 4);
+    }
+    seen->starts[segment->entries] = total;
+    status = kb_places_possible(segment, total, error);
+    if (status != KB_OK)
+        return status;
+    seen->places = calloc((size_t)(total / 8 + 1), 1);
+    return seen->places == NULL ? KB_E_MEMORY : KB_OK;
 }
 
 kb_status kb_segment_verify(const kb_segment *segment, kb_error *error) {
@@ -162,7 +191,7 @@ kb_status kb_segment_verify(const kb_segment *segment, kb_error *error) {
         status = KB_E_MEMORY;
         goto done;
     }
-    status = kb_places_new(segment, &seen.places, error);
+    status = begin_places(&seen, error);
     if (status == KB_OK)
         status = verify_words(segment, ranks, error);
     if (status == KB_OK)
@@ -171,7 +200,8 @@ kb_status kb_segment_verify(const kb_segment *segment, kb_error *error) {
         status = verify_entries(&seen, error);
 done:
     free(ranks);
-    kb_places_free(&seen.places);
+    free(seen.starts);
+    free(seen.places);
     free(seen.distinct);
     free(seen.forms);
     return status;

@@ -15,8 +15,11 @@ cdef extern from "error.h" nogil:
         KB_E_MEMORY
         KB_E_UTF8
         KB_E_TOO_LARGE
+        KB_E_SINK
     enum:
         KB_FILES
+    ctypedef enum kb_file:
+        KB_FILE_TERMS
     ctypedef struct kb_error:
         const char *message
         uint64_t offset
@@ -166,12 +169,28 @@ cdef extern from "builder.h" nogil:
     kb_status kb_builder_filter(kb_builder *builder, const uint8_t *key, size_t length)
     kb_status kb_builder_reference(kb_builder *builder, const uint8_t *key, size_t length)
     kb_status kb_builder_commit(kb_builder *builder, const uint8_t *stored, size_t length, bint listed)
-    kb_status kb_builder_merge(kb_builder *builder, const kb_segment *segment, const uint8_t *keep, uint32_t *twice,
-                               kb_error *error)
     kb_status kb_builder_remove(kb_builder *builder, const uint8_t *kbid)
     kb_status kb_builder_sort_words(kb_builder *builder)
     kb_status kb_builder_set_stem(kb_builder *builder, uint32_t word, const uint8_t *stem, size_t length)
     kb_status kb_builder_write(kb_builder *builder, kb_bytes *files)
+
+cdef extern from "sink.h" nogil:
+    ctypedef struct kb_sink:
+        kb_status (*write)(void *context, kb_file file, uint64_t offset, const uint8_t *bytes, size_t length) noexcept
+        void *context
+
+cdef extern from "merge.h" nogil:
+    ctypedef struct kb_merge_part:
+        const kb_segment *segment
+        const uint8_t *keep
+    ctypedef struct kb_merge_order:
+        const kb_merge_part *parts
+        uint32_t parts_count
+        const uint8_t *removed
+        size_t removed_count
+        uint64_t fingerprint
+        kb_params params
+    kb_status kb_merge(const kb_merge_order *order, const kb_sink *sink, uint8_t *twice, kb_error *error)
 
 cdef extern from "search.h" nogil:
     const uint32_t KB_ALL_FIELDS

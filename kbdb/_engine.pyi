@@ -1,12 +1,22 @@
 """Types of the compiled engine; kbdb.index.api describes the names."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from _typeshed import ReadableBuffer
 
 from kbdb.plan import EngineResult, Entry, Params, Plan, SegmentFiles, Share
 
-__all__ = ["ANALYSIS_VERSION", "IMPLEMENTATION", "Builder", "Searcher", "Segment", "idf", "scan_toml", "tokenise"]
+__all__ = [
+    "ANALYSIS_VERSION",
+    "IMPLEMENTATION",
+    "Builder",
+    "Searcher",
+    "Segment",
+    "idf",
+    "merge",
+    "scan_toml",
+    "tokenise",
+]
 
 IMPLEMENTATION: str
 ANALYSIS_VERSION: str
@@ -14,6 +24,15 @@ ANALYSIS_VERSION: str
 def tokenise(text: str) -> list[tuple[int, str]]: ...
 def scan_toml(data: bytes) -> dict[str, object]: ...
 def idf(sections: int, df: int) -> float: ...
+def merge(
+    segments: Sequence[Segment],
+    keeps: Sequence[bytes],
+    removed: Iterable[bytes],
+    *,
+    fingerprint: int,
+    params: Params,
+    into: Callable[[int, int, bytes], None],
+) -> None: ...
 
 class Segment:
     def __init__(
@@ -50,7 +69,6 @@ class Segment:
 class Builder:
     def __init__(self, fingerprint: int, params: Params) -> None: ...
     def add(self, entry: Entry) -> None: ...
-    def merge(self, segment: Segment, keep: bytes) -> None: ...
     def remove(self, kbid: bytes) -> None: ...
     def finish(self, stem: Callable[[list[str]], list[str]]) -> SegmentFiles: ...
 

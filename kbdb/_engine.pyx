@@ -34,7 +34,17 @@ from kbdb.errors import CorruptError, InvalidArgumentError, StaleIndexError, Tom
 from kbdb.normalise import ANALYSIS_VERSION, fold, normalise
 from kbdb.plan import FIELDS, TOTAL_LIMIT, EngineHit, EngineResult, SegmentFiles, Share
 
-__all__ = ["ANALYSIS_VERSION", "IMPLEMENTATION", "Builder", "Searcher", "Segment", "idf", "scan_toml", "tokenise"]
+__all__ = [
+    "ANALYSIS_VERSION",
+    "IMPLEMENTATION",
+    "Builder",
+    "Searcher",
+    "Segment",
+    "idf",
+    "merge",
+    "scan_toml",
+    "tokenise",
+]
 
 IMPLEMENTATION = "c"
 
@@ -95,4 +105,5 @@ include "_engine_text.pxi"
 include "_engine_toml.pxi"
 include "_engine_segment.pxi"
 include "_engine_builder.pxi"
+include "_engine_merge.pxi"
 include "_engine_searcher.pxi"

@@ -85,26 +85,6 @@ cdef class Builder:
             raise _failure(status, NULL, "")
         return 0
 
-    def merge(self, segment: Segment, keep: bytes) -> None:
-        """Adds the entries of a segment whose bit is set in the bitmap ``keep``."""
-        cdef Segment source = segment
-        cdef bytes bitmap = keep
-        cdef const uint8_t *bits = _start(bitmap)
-        cdef uint32_t twice = 0
-        cdef kb_error error
-        cdef kb_status status
-        check_bitmap(keep, source._segment.entries, "keep")
-        self._enter()
-        try:
-            with nogil:
-                status = kb_builder_merge(&self._builder, &source._segment, bits, &twice, &error)
-        finally:
-            self._busy = False
-        if status == KB_E_ARGUMENT:
-            raise InvalidArgumentError(f"the entry {source.kbid(twice).hex()} was added before")
-        if status != KB_OK:
-            raise _failure(status, &error, source.name)
-
     def remove(self, kbid: bytes) -> None:
         """Notes that a section of an older segment exists no more."""
         cdef bytes removed = kbid

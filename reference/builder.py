@@ -1,13 +1,15 @@
-"""Builds a segment's four files from texts and from entries of other segments (csrc/README.md, sections 3 to 8)."""
+"""Builds a segment's four files from texts (csrc/README.md, sections 3 to 7)."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections import defaultdict
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import accumulate
 from zlib import crc32
 
-from kbdb.checks import check_bitmap, check_entry, check_fingerprint, check_kbid, check_params, check_stems, utf8
+from kbdb.checks import check_entry, check_fingerprint, check_kbid, check_params, check_stems, utf8
 from kbdb.errors import InvalidArgumentError
 from kbdb.plan import FIELDS, Entry, Params, SegmentFiles
 from kbdb.reference.analysis import tokenise
@@ -15,13 +17,30 @@ from kbdb.reference.bm25f import bm25f_averages, bm25f_impact, bm25f_saturation
 from kbdb.reference.container import CORPUS, POSITIONS, REFERENCES, TERMS, container_write
 from kbdb.reference.corpus import CorpusEntry, corpus_totals, corpus_write
 from kbdb.reference.keyed import keyed_write
-from kbdb.reference.merge import Record, merge_entries
 from kbdb.reference.positions import positions_encode
-from kbdb.reference.segment import Segment
 from kbdb.reference.terms import Frequencies, Posting, StemLists, WordRecord, postings_encode, terms_write
-from kbdb.reference.varint import corrupt
 
 Stem = Callable[[list[str]], list[str]]
+
+
+@dataclass(slots=True)
+class Record:
+    """An entry being built.
+
+    Attributes:
+        kbid: its 16 bytes.
+        stored: bytes given back with a hit.
+        listed: whether a manifest lists it.
+        filters, references: its keys, ascending.
+        tokens: for each of ``FIELDS`` the (position, surface word) pairs, in any order.
+    """
+
+    kbid: bytes
+    stored: bytes
+    listed: bool
+    filters: list[str] = dataclasses.field(default_factory=list)
+    references: list[str] = dataclasses.field(default_factory=list)
+    tokens: tuple[list[tuple[int, str]], ...] = dataclasses.field(default_factory=lambda: tuple([] for _ in FIELDS))
 
 
 class Builder:
@@ -40,14 +59,14 @@ class Builder:
         self._params = params
         self._records: dict[bytes, Record] = {}
         self._removed: set[bytes] = set()
-        self._stems: dict[str, str] = {}
 
     def add(self, entry: Entry) -> None:
         """Adds an entry, whose texts are analysed; InvalidArgumentError when its kbid is there already."""
         check_entry(entry)
         for name, text in zip(FIELDS, entry.fields, strict=True):
             utf8(text, f"the text of {name}")
-        self._check_new(entry.kbid)
+        if entry.kbid in self._records:
+            raise InvalidArgumentError(f"the entry {entry.kbid.hex()} was added before")
         self._records[entry.kbid] = Record(
             entry.kbid,
             entry.stored,
@@ -56,17 +75,6 @@ class Builder:
             list(entry.references),
             tuple(tokenise(text) for text in entry.fields),
         )
-
-    def merge(self, segment: Segment, keep: bytes) -> None:
-        """Adds the entries of a segment whose bit is set in the bitmap ``keep``."""
-        check_bitmap(keep, segment.sections, "keep")
-        records, stems = merge_entries(segment, keep)
-        for record in records:
-            self._check_new(record.kbid)
-        if any(self._stems.get(word, stem) != stem for word, stem in stems.items()):
-            raise corrupt(segment.terms.path, 0, "a word has another stem than in a segment merged before")
-        self._stems.update(stems)
-        self._records.update((record.kbid, record) for record in records)
 
     def remove(self, kbid: bytes) -> None:
         """Notes that a section of an older segment exists no more."""
@@ -77,39 +85,46 @@ class Builder:
         """Makes the files.
 
         Args:
-            stem: called once with the sorted distinct words that have no stem yet; gives a stem for each.
+            stem: called once with the sorted distinct words; gives a stem for each.
         """
-        records = [self._records[kbid] for kbid in sorted(self._records)]
-        self._add_stems(records, stem)
-        entries = [_corpus_entry(record, self._stems) for record in records]
-        terms, positions = _write_stems(records, self._stems, _impacts(entries, self._params))
-        filters: dict[str, list[int]] = defaultdict(list)
-        references: dict[str, list[int]] = defaultdict(list)
-        for number, record in enumerate(records):
-            for key in record.filters:
-                filters[key].append(number)
-            for key in record.references:
-                references[key].append(number)
-        corpus = corpus_write(entries, filters, sorted(self._removed - self._records.keys()))
-        header = (self._fingerprint, len(records), crc32(b"".join(record.kbid for record in records)))
-        return SegmentFiles(
-            terms=container_write(TERMS, *header, terms),
-            positions=container_write(POSITIONS, *header, [positions]),
-            corpus=container_write(CORPUS, *header, corpus),
-            references=container_write(REFERENCES, *header, keyed_write(references)),
-        )
-
-    def _check_new(self, kbid: bytes) -> None:
-        if kbid in self._records:
-            raise InvalidArgumentError(f"the entry {kbid.hex()} was added before")
-
-    def _add_stems(self, records: list[Record], stem: Stem) -> None:
-        words = [word for word in _words(records) if word not in self._stems]
+        words = _words(list(self._records.values()))
         stems = stem(words)
         check_stems(words, stems)
         for item in stems:
             utf8(item, "a stem")
-        self._stems.update(zip(words, stems, strict=True))
+        of_words = dict(zip(words, stems, strict=True))
+        return builder_write(self._fingerprint, self._params, self._records, of_words, self._removed)
+
+
+def builder_write(
+    fingerprint: int, params: Params, by_kbid: dict[bytes, Record], stems: dict[str, str], removed: set[bytes]
+) -> SegmentFiles:
+    """The files of a segment.
+
+    Args:
+        fingerprint, params: as of Builder.
+        by_kbid: the entries.
+        stems: for each of their words its stem.
+        removed: kbids that are no more; those that are entries are left out.
+    """
+    records = [by_kbid[kbid] for kbid in sorted(by_kbid)]
+    entries = [_corpus_entry(record, stems) for record in records]
+    terms, positions = _write_stems(records, stems, _impacts(entries, params))
+    filters: dict[str, list[int]] = defaultdict(list)
+    references: dict[str, list[int]] = defaultdict(list)
+    for number, record in enumerate(records):
+        for key in record.filters:
+            filters[key].append(number)
+        for key in record.references:
+            references[key].append(number)
+    corpus = corpus_write(entries, filters, sorted(removed - by_kbid.keys()))
+    header = (fingerprint, len(records), crc32(b"".join(record.kbid for record in records)))
+    return SegmentFiles(
+        terms=container_write(TERMS, *header, terms),
+        positions=container_write(POSITIONS, *header, [positions]),
+        corpus=container_write(CORPUS, *header, corpus),
+        references=container_write(REFERENCES, *header, keyed_write(references)),
+    )
 
 
 def _words(records: list[Record]) -> list[str]:

@@ -1,41 +1,67 @@
-"""Takes entries out of a segment as the builder wants them, so that a merge makes the bytes a build would."""
+"""Makes one segment of several (csrc/README.md, section 8): takes their entries apart and builds anew."""
 
 from __future__ import annotations
 
-import dataclasses
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
 
-from kbdb.plan import FIELDS
+from kbdb.checks import check_bitmaps, check_fingerprint, check_kbid, check_params
+from kbdb.errors import InvalidArgumentError
+from kbdb.plan import Params
+from kbdb.reference.builder import Record, builder_write
 from kbdb.reference.container import Container
 from kbdb.reference.corpus import FILTERS, LISTED, TARGETS, corpus_entry, corpus_kbid, corpus_stored
 from kbdb.reference.keyed import keyed_entries, keyed_keys
 from kbdb.reference.places import places_check
 from kbdb.reference.positions import positions_read
+from kbdb.reference.segment import Segment
 from kbdb.reference.terms import postings_read, terms_forms, terms_stem, terms_stems
+from kbdb.reference.varint import corrupt
 
-if TYPE_CHECKING:
-    from kbdb.reference.segment import Segment
+Into = Callable[[int, int, bytes], None]
 
 
-@dataclass(slots=True)
-class Record:
-    """An entry being built.
+def merge(
+    segments: Sequence[Segment],
+    keeps: Sequence[bytes],
+    removed: Iterable[bytes],
+    *,
+    fingerprint: int,
+    params: Params,
+    into: Into,
+) -> None:
+    """Makes one segment of several, with the bytes that a build from the same entries gives.
 
-    Attributes:
-        kbid: its 16 bytes.
-        stored: bytes given back with a hit.
-        listed: whether a manifest lists it.
-        filters, references: its keys, ascending.
-        tokens: for each of ``FIELDS`` the (position, surface word) pairs, in any order.
+    Args:
+        segments: in any order.
+        keeps: for each segment the bitmap of those of its entries that are wanted; no kbid twice.
+        removed: kbids of sections of older segments that exist no more; those that are entries are left out.
+        fingerprint: what the segment is made with.
+        params: of BM25F, for the impacts.
+        into: called with the number of a file in the order of SegmentFiles, an offset, and bytes that belong there.
+
+    Raises:
+        CorruptError, InvalidArgumentError, TooLargeError.
     """
-
-    kbid: bytes
-    stored: bytes
-    listed: bool
-    filters: list[str] = dataclasses.field(default_factory=list)
-    references: list[str] = dataclasses.field(default_factory=list)
-    tokens: tuple[list[tuple[int, str]], ...] = dataclasses.field(default_factory=lambda: tuple([] for _ in FIELDS))
+    check_fingerprint(fingerprint)
+    check_params(params)
+    gone = set(removed)
+    check_bitmaps(keeps, [segment.sections for segment in segments], "keep")
+    for kbid in gone:
+        check_kbid(kbid)
+    records: dict[bytes, Record] = {}
+    stems: dict[str, str] = {}
+    for segment, keep in zip(segments, keeps, strict=True):
+        taken, words = merge_entries(segment, keep)
+        for record in taken:
+            if record.kbid in records:
+                raise InvalidArgumentError(f"the entry {record.kbid.hex()} is in two segments")
+        if any(stems.get(word, stem) != stem for word, stem in words.items()):
+            raise corrupt(segment.terms.path, 0, "a word has another stem than in an earlier segment")
+        records.update((record.kbid, record) for record in taken)
+        stems.update(words)
+    files = builder_write(fingerprint, params, records, stems, gone)
+    for number, data in enumerate((files.terms, files.positions, files.corpus, files.references)):
+        into(number, 0, data)
 
 
 def merge_entries(segment: Segment, keep: bytes) -> tuple[list[Record], dict[str, str]]:

@@ -7,6 +7,7 @@
 
 #include "../best_blocks.h"
 #include "../exhaustive.h"
+#include "../merge.h"
 #include "../search.h"
 #include "../similar.h"
 #include "../sweep.h"
@@ -284,22 +285,28 @@ static void search(const kb_segment *segment, uint8_t some, kb_status *first) {
     free(live);
 }
 
+static kb_status drop(void *context, kb_file file, uint64_t offset, const uint8_t *bytes, size_t length) {
+    (void)context, (void)file, (void)offset, (void)bytes, (void)length;
+    return KB_OK;
+}
+
+/* Merges the entries of the segment in two parts, with some left out. */
 static void merge(const kb_segment *segment, kb_status *first) {
-    kb_builder builder = {0};
-    kb_bytes files[KB_FILES] = {{0}};
+    kb_sink sink = {drop, NULL};
     kb_error error = {0};
-    uint32_t twice = 0;
-    uint8_t *keep = calloc((size_t)segment->entries / 8 + 1, 1);
-    assert(keep != NULL && kb_builder_new(KB_EXERCISE_FINGERPRINT, &kb_exercise_params, 1, &builder) == KB_OK);
-    memset(keep, 0xBD, segment->entries / 8);
-    kb_status status = kb_builder_merge(&builder, segment, keep, &twice, &error);
-    kb_exercise_stem(&builder);
-    kb_status written = kb_builder_write(&builder, files);
-    keep_first(first, status != KB_OK ? status : written);
-    for (kb_file file = KB_FILE_TERMS; file < KB_FILES; file++)
-        kb_bytes_free(&files[file]);
-    kb_builder_free(&builder);
-    free(keep);
+    uint8_t twice[KB_KBID_BYTES];
+    size_t size = (size_t)segment->entries / 8 + 1;
+    uint8_t *some = calloc(size, 1);
+    uint8_t *others = calloc(size, 1);
+    assert(some != NULL && others != NULL);
+    memset(some, 0xA5, segment->entries / 8);
+    memset(others, 0x18, segment->entries / 8);
+    kb_merge_part parts[] = {{segment, some}, {segment, others}};
+    kb_merge_order order = {
+        .parts = parts, .parts_count = 2, .fingerprint = KB_EXERCISE_FINGERPRINT, .params = kb_exercise_params};
+    keep_first(first, kb_merge(&order, &sink, twice, &error));
+    free(some);
+    free(others);
 }
 
 kb_status kb_exercise_read(const kb_bytes files[KB_FILES]) {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from mmap import mmap
 from typing import Protocol
 
@@ -13,6 +13,11 @@ Buffer = bytes | memoryview | mmap
 
 Stem = Callable[[list[str]], list[str]]
 """Distinct surface words to their stems, one for one."""
+
+
+Into = Callable[[int, int, bytes], None]
+"""Takes bytes of a segment's files: the number of a file in the order of ``SegmentFiles``, an offset, and what belongs
+there. Each byte of a file comes once, not always in order."""
 
 
 class Segment(Protocol):
@@ -40,7 +45,6 @@ class Builder(Protocol):
     """Collects entries and makes a segment's four files."""
 
     def add(self, entry: Entry) -> None: ...
-    def merge(self, segment: Segment, keep: bytes) -> None: ...
     def remove(self, kbid: bytes) -> None: ...
     def finish(self, stem: Stem) -> SegmentFiles: ...
 
@@ -88,6 +92,21 @@ class SearcherMaker(Protocol):
     def __call__(self, segments: Sequence[Segment], live: Sequence[bytes], params: Params) -> Searcher: ...
 
 
+class Merger(Protocol):
+    """Makes one segment of several, with the bytes that a build from the same entries gives."""
+
+    def __call__(
+        self,
+        segments: Sequence[Segment],
+        keeps: Sequence[bytes],
+        removed: Iterable[bytes],
+        *,
+        fingerprint: int,
+        params: Params,
+        into: Into,
+    ) -> None: ...
+
+
 class EngineModule(Protocol):
     """The names of an engine module."""
 
@@ -96,6 +115,7 @@ class EngineModule(Protocol):
     Builder: BuilderMaker
     Segment: SegmentOpener
     Searcher: SearcherMaker
+    merge: Merger
 
     tokenise: Callable[[str], list[tuple[int, str]]]
     scan_toml: Callable[[bytes], dict[str, object]]

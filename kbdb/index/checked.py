@@ -6,12 +6,14 @@ value (scores to the last bit, files to the last byte) or an error; one that dif
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import astuple
 from importlib import import_module
 from typing import TypeVar, cast
 
 from kbdb.errors import CorruptError, KbdbError, StaleIndexError
 from kbdb.index import api
+from kbdb.index.in_memory import in_memory
 from kbdb.plan import EngineResult, Entry, Params, Plan, SegmentFiles, Share
 
 IMPLEMENTATION = "checked"
@@ -155,22 +157,45 @@ class Builder:
     def add(self, entry: Entry) -> None:
         _pair("Builder.add", lambda: self.compiled.add(entry), lambda: self.reference.add(entry))
 
-    def merge(self, segment: Segment, keep: bytes) -> None:
-        _pair(
-            "Builder.merge",
-            lambda: self.compiled.merge(segment.compiled, keep),
-            lambda: self.reference.merge(segment.reference, keep),
-        )
-
     def remove(self, kbid: bytes) -> None:
         _pair("Builder.remove", lambda: self.compiled.remove(kbid), lambda: self.reference.remove(kbid))
 
     def finish(self, stem: api.Stem) -> SegmentFiles:
         left, right = _pair("Builder.finish", lambda: self.compiled.finish(stem), lambda: self.reference.finish(stem))
-        for name in ("terms", "positions", "corpus", "references"):
-            if getattr(left, name) != getattr(right, name):
-                raise AssertionError(f"Builder.finish: the engines made different {name}")
-        return left
+        return _same_files("Builder.finish", left, right)
+
+
+def merge(
+    segments: Sequence[Segment],
+    keeps: Sequence[bytes],
+    removed: Iterable[bytes],
+    *,
+    fingerprint: int,
+    params: Params,
+    into: api.Into,
+) -> None:
+    """See ``kbdb.reference.merge``."""
+    gone = tuple(removed)
+
+    def merged(engine: api.EngineModule, parts: Sequence[api.Segment]) -> SegmentFiles:
+        return in_memory(
+            lambda into: engine.merge(parts, keeps, gone, fingerprint=fingerprint, params=params, into=into)
+        )
+
+    left, right = _pair(
+        "merge",
+        lambda: merged(COMPILED, [segment.compiled for segment in segments]),
+        lambda: merged(REFERENCE, [segment.reference for segment in segments]),
+    )
+    for number, data in enumerate(astuple(_same_files("merge", left, right))):
+        into(number, 0, data)
+
+
+def _same_files(what: str, left: SegmentFiles, right: SegmentFiles) -> SegmentFiles:
+    for name in ("terms", "positions", "corpus", "references"):
+        if getattr(left, name) != getattr(right, name):
+            raise AssertionError(f"{what}: the engines made different {name}")
+    return left
 
 
 class Searcher:

@@ -7,10 +7,12 @@ an entry counts unless a later segment holds the same kbid, as an entry or as re
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
+from functools import partial
 
 from kbdb.index import bitmaps
-from kbdb.index.api import EngineModule, Segment, Stem
+from kbdb.index.api import EngineModule, Into, Segment, Stem
+from kbdb.index.in_memory import in_memory
 from kbdb.plan import Entry, Params, SegmentFiles
 
 MERGED_AT_ONCE = 4
@@ -111,11 +113,11 @@ class SegmentList:
         return self.with_segment(segment, None, files)._settled()
 
     def built(self, entries: Iterable[Entry], memory: int) -> SegmentList:
-        """A list of one segment with these entries and no others, in memory.
+        """A list with these entries and no others, in memory; ``write`` makes one segment of it.
 
         Args:
             entries: each section once, by kbid.
-            memory: bytes that collecting entries may take; where they are more, several segments are made and merged.
+            memory: bytes that collecting entries may take; where they are more, several segments are made.
         """
         shown = replace(self, slots=())
         for piece in _pieces(iter(entries), memory // MEMORY_PER_TEXT):
@@ -127,28 +129,34 @@ class SegmentList:
             # The pieces hold different sections, so that nothing in earlier ones is replaced.
             slot = Slot(segment, bitmaps.full(segment.sections), None, files)
             shown = replace(shown, slots=(*shown.slots, slot) if segment.sections else shown.slots)
-        return shown.merged(0) if len(shown.slots) > 1 else shown
+        return shown
+
+    def write(self, first: int, into: Into) -> None:
+        """Writes one segment that stands for those from place ``first`` on."""
+        merging = self.slots[first:]
+        if len(merging) == 1 and merging[0].is_as_built:
+            assert merging[0].files is not None
+            for number, data in enumerate(astuple(merging[0].files)):
+                into(number, 0, data)
+            return
+        older = replace(self, slots=self.slots[:first])
+        self.engine.merge(
+            [slot.segment for slot in merging],
+            [slot.current for slot in merging],
+            [kbid for slot in merging for kbid in slot.segment.removed() if older._holds(kbid)],
+            fingerprint=self.fingerprint,
+            params=self.params,
+            into=into,
+        )
 
     def merged(self, first: int) -> SegmentList:
         """This list with the segments from place ``first`` on made into one, in memory."""
-        merging = self.slots[first:]
-        if len(merging) == 1 and merging[0].is_as_built:
-            return self
-        builder = self.engine.Builder(self.fingerprint, self.params)
-        kept: set[bytes] = set()
-        for slot in merging:
-            builder.merge(slot.segment, slot.current)
-            if first:
-                kept.update(slot.segment.kbid(entry) for entry in bitmaps.entries(slot.current))
-        if first:
-            older = replace(self, slots=self.slots[:first])
-            for kbid in sorted({kbid for slot in merging for kbid in slot.segment.removed()} - kept):
-                if older._holds(kbid):
-                    builder.remove(kbid)
-        files = builder.finish(self.stem)
-        segment = self._open(files)
-        slot = Slot(segment, bitmaps.full(segment.sections), None, files)
-        return replace(self, slots=(*self.slots[:first], slot))
+        files = in_memory(partial(self.write, first))
+        return self.with_merged(first, self._open(files), None, files)
+
+    def with_merged(self, first: int, segment: Segment, folder: int | None, files: SegmentFiles | None) -> SegmentList:
+        """This list with a segment that ``write`` made in the place of those it stands for."""
+        return replace(self, slots=(*self.slots[:first], Slot(segment, bitmaps.full(segment.sections), folder, files)))
 
     def flush_from(self, *, soon: bool = False) -> int:
         """The first place to merge from when the index is written: all in memory, and older segments not much larger.

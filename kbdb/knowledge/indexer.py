@@ -7,8 +7,7 @@ how segments merge in ``kbdb.index.segments``, how they lie on disk in ``kbdb.st
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 
 from kbdb.errors import (
     CorruptError,
@@ -192,13 +191,9 @@ class Indexer:
             return
         first = segments.flush_from(soon=soon)
         if first < len(segments.slots):
-            segments = segments.merged(first)
-            files = segments.slots[-1].files
-            assert files is not None
             folder = index_files.next_folder(layout)
-            index_files.write_segment(layout, folder, files)
-            slot = replace(segments.slots[-1], segment=self._open(folder), folder=folder, files=None)
-            segments = replace(segments, slots=(*segments.slots[:-1], slot))
+            index_files.write_segment(layout, folder, partial(segments.write, first))
+            segments = segments.with_merged(first, self._open(folder), folder, None)
         self.meta = self._described(segments)
         index_files.write_meta(layout, self.meta)
         self._segments, self.was_stale = segments, False

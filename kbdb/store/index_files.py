@@ -9,13 +9,13 @@ from __future__ import annotations
 import contextlib
 import mmap
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from kbdb.errors import CorruptError, StorageError, TomlError
+from kbdb.index.api import Into
 from kbdb.paths import Layout
-from kbdb.plan import SegmentFiles
 from kbdb.store import files
 from kbdb.store.toml import dumps, loads
 
@@ -90,13 +90,18 @@ def next_folder(layout: Layout) -> int:
     return max(_folders(layout), default=0) + 1
 
 
-def write_segment(layout: Layout, folder: int, segment: SegmentFiles) -> None:
-    """Writes a segment's files durably into a new folder; nothing names it yet."""
+def write_segment(layout: Layout, folder: int, write: Callable[[Into], None]) -> None:
+    """Makes a segment's files durably in a new folder; nothing names it yet.
+
+    Args:
+        folder: its number.
+        write: puts the files' bytes into what it is called with.
+    """
     path = layout.indexes / str(folder)
     files.make_folder(path)
-    contents = (segment.terms, segment.positions, segment.corpus, segment.references)
-    for name, data in zip(NAMES, contents, strict=True):
-        files.write_atomic(path / name, data, sync=True, point="index")
+    with contextlib.ExitStack() as stack:
+        written = [stack.enter_context(files.writing(path / name, sync=True, point="index")) for name in NAMES]
+        write(lambda number, offset, data: written[number](offset, data))
     # Else a power cut could keep the meta file that names the folder and lose the folder.
     files.sync_folder(layout.indexes)
 

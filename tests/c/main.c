@@ -26,6 +26,9 @@ int main(void) {
     test_builder();
     test_damage();
     test_hostile_files();
+    test_container_writer();
+    test_merge();
+    test_merge_damage();
     test_strategies();
     test_false_impacts();
     test_hostile_windows();

@@ -53,7 +53,8 @@ static void put_posting(list *made, uint32_t number, uint32_t forms, uint32_t st
         }
     }
     made->first[number + 1] = at;
-    CHECK(kb_lists_posting(&made->writer, made->entries[number], frequencies) == KB_OK);
+    static const uint32_t lengths[KB_FIELDS];
+    CHECK(kb_lists_posting(&made->writer, made->entries[number], frequencies, lengths) == KB_OK);
 }
 
 static uint8_t *copy_exactly(const kb_bytes *bytes) {
@@ -74,15 +75,11 @@ static void make_list(list *made, uint32_t df, uint32_t gap, uint32_t forms, uin
         made->entries[i] = next + random_below(state, gap);
         next = made->entries[i] + 1;
     }
-    uint8_t *lengths = calloc((size_t)next * KB_FIELDS, 4);
     made->writer.bm25f = &bm25f;
-    made->writer.lengths = lengths;
-    made->writer.segment_entries = next;
     kb_lists_begin(&made->writer, forms);
     for (uint32_t i = 0; i < df; i++)
         put_posting(made, i, forms, step, state);
     CHECK(kb_lists_end(&made->writer) == KB_OK && made->writer.records.length == 40);
-    free(lengths);
     const uint8_t *record = made->writer.records.data;
     made->stem = (kb_stem){.postings_length = kb_load_u32(record + 16),
                            .positions_length = kb_load_u32(record + 20),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from math import inf, nan
 
@@ -16,6 +16,7 @@ from engines import (
     build,
     entry,
     everything,
+    merged,
     needs_compiled,
     open_files,
     toy_stem,
@@ -23,6 +24,7 @@ from engines import (
 
 from kbdb.errors import InvalidArgumentError
 from kbdb.index.api import EngineModule, Searcher, Segment
+from kbdb.index.in_memory import in_memory
 from kbdb.plan import MAX_CLAUSES, Alternative, Clause, Entry, Params, Plan
 
 pytestmark = needs_compiled
@@ -81,18 +83,14 @@ def test_a_kbid_added_before_is_refused_and_leaves_no_trace() -> None:
         return None
 
     def merged_twice(engine: EngineModule) -> object:
-        builder = engine.Builder(FINGERPRINT, PARAMS)
-        builder.add(entry(2, "first"))
-        builder.merge(open_files(engine, FILES), b"\7")
-        return None
+        parts = [open_files(engine, FILES), open_files(engine, build(engine, [entry(2, "first")]))]
+        return merged(engine, [(part, None) for part in parts])
 
     def after(engine: EngineModule) -> object:
         builder = engine.Builder(FINGERPRINT, PARAMS)
         builder.add(entry(2, "first"))
         with pytest.raises(InvalidArgumentError):
             builder.add(entry(2, "second"))
-        with pytest.raises(InvalidArgumentError):
-            builder.merge(open_files(engine, FILES), b"\7")
         return builder.finish(toy_stem)
 
     refused(twice)
@@ -137,9 +135,16 @@ def test_segments(call: Callable[[Segment], object]) -> None:
     refused(lambda engine: call(open_files(engine, FILES)))
 
 
+def merge(engine: EngineModule, keeps: list[bytes], removed: Iterable[bytes] = ()) -> object:
+    parts = [open_files(engine, FILES)]
+    return in_memory(lambda into: engine.merge(parts, keeps, removed, fingerprint=1, params=PARAMS, into=into))
+
+
 @pytest.mark.parametrize("keep", [b"", b"\7\0", b"\x0f"], ids=["short", "long", "past"])
 def test_bitmaps(keep: bytes) -> None:
-    refused(lambda engine: engine.Builder(1, PARAMS).merge(open_files(engine, FILES), keep))
+    refused(lambda engine: merge(engine, [keep]))
+    refused(lambda engine: merge(engine, []))
+    refused(lambda engine: merge(engine, [b"\7"], [b"short"]))
     refused(lambda engine: engine.Builder(1, PARAMS).remove(b"short"))
     refused(lambda engine: engine.Searcher([open_files(engine, FILES)], [keep], PARAMS))
     refused(lambda engine: engine.Searcher([open_files(engine, FILES)], [], PARAMS))

@@ -13,15 +13,13 @@ from engines import (
     FINGERPRINT,
     PARAMS,
     REFERENCE,
-    bitmap,
     both,
     build,
     entry,
-    everything,
+    merged,
     needs_compiled,
     open_files,
     params,
-    toy_stem,
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -53,14 +51,12 @@ def built_alike(entries: list[Entry], chosen: Params = PARAMS) -> SegmentFiles:
     files = both(lambda engine: build(engine, entries, params=chosen))
     assert isinstance(files, SegmentFiles)
 
-    def merged(engine: EngineModule) -> SegmentFiles:
+    def again(engine: EngineModule) -> SegmentFiles:
         segment = open_files(engine, files)
         segment.verify()
-        builder = engine.Builder(FINGERPRINT, chosen)
-        builder.merge(segment, everything(segment))
-        return builder.finish(toy_stem)
+        return merged(engine, [(segment, None)], params=chosen)
 
-    assert files == both(merged)
+    assert files == both(again)
     return files
 
 
@@ -179,13 +175,7 @@ def test_a_crowd_is_built_and_merged_the_same() -> None:
     parts = [entries[:500], entries[500:750], entries[750:751], entries[751:]]
     files = [build(REFERENCE, part) for part in parts]
 
-    def merged(engine: EngineModule) -> SegmentFiles:
-        builder = engine.Builder(FINGERPRINT, PARAMS)
-        for part in (open_files(engine, item) for item in files):
-            builder.merge(part, everything(part))
-        return builder.finish(toy_stem)
-
-    assert whole == both(merged)
+    assert whole == both(lambda engine: merged(engine, [(open_files(engine, item), None) for item in files]))
 
 
 def test_what_a_merge_leaves_out_changes_impacts_and_lengths() -> None:
@@ -195,12 +185,10 @@ def test_what_a_merge_leaves_out_changes_impacts_and_lengths() -> None:
     files = build(REFERENCE, entries)
     for kept in (range(0, 500, 2), range(300), [7]):
 
-        def merged(engine: EngineModule, kept: Iterable[int] = kept) -> SegmentFiles:
-            builder = engine.Builder(FINGERPRINT, PARAMS)
-            builder.merge(open_files(engine, files), bitmap(500, kept))
-            return builder.finish(toy_stem)
+        def some(engine: EngineModule, kept: Iterable[int] = kept) -> SegmentFiles:
+            return merged(engine, [(open_files(engine, files), kept)])
 
-        assert build(REFERENCE, [ordered[number] for number in kept]) == both(merged)
+        assert build(REFERENCE, [ordered[number] for number in kept]) == both(some)
 
 
 @pytest.mark.long

@@ -7,21 +7,18 @@ from dataclasses import dataclass, field
 
 from engines import (
     COMPILED,
-    FINGERPRINT,
-    PARAMS,
     REFERENCE,
     Index,
-    bitmap,
     both,
     build,
     corpora,
     entries,
     entry,
     kbid,
+    merged,
     needs_compiled,
     open_files,
     plans,
-    toy_stem,
 )
 from hypothesis import given
 from hypothesis import strategies as st
@@ -122,17 +119,13 @@ class Grown:
         return (n for n in range(segments[place].sections) if segments[place].kbid(n) not in later)
 
     def merge(self, first: int) -> None:
-        def merged(engine: EngineModule) -> SegmentFiles:
+        def one(engine: EngineModule) -> SegmentFiles:
             segments = [open_files(engine, files) for files in self.files]
-            builder = engine.Builder(FINGERPRINT, PARAMS)
-            for place, segment in enumerate(segments[first:], first):
-                builder.merge(segment, bitmap(segment.sections, self.current(segments, place)))
-                if first:
-                    for item in segment.removed():
-                        builder.remove(item)
-            return builder.finish(toy_stem)
+            parts = [(segments[place], self.current(segments, place)) for place in range(first, len(segments))]
+            gone = [item for segment in segments[first:] for item in segment.removed()] if first else []
+            return merged(engine, parts, gone)
 
-        self.files[first:] = [checked(merged)]
+        self.files[first:] = [checked(one)]
 
     def index(self) -> Index:
         segments = [open_files(REFERENCE, files) for files in self.files]

@@ -16,10 +16,10 @@ from engines import (
     entry,
     everything,
     kbid,
+    merged,
     needs_compiled,
     open_files,
     plan,
-    toy_stem,
 )
 
 from kbdb.errors import CorruptError, InvalidArgumentError, TomlError
@@ -64,9 +64,8 @@ def test_it_answers_like_the_reference() -> None:
 
 def test_it_merges() -> None:
     engine = cast(EngineModule, CHECKED)
-    builder = engine.Builder(FINGERPRINT, PARAMS)
-    builder.merge(open_files(engine, build(engine, ENTRIES)), b"\3")
-    assert build(REFERENCE, ENTRIES) == builder.finish(toy_stem)
+    parts = [open_files(engine, build(engine, [item])) for item in ENTRIES]
+    assert build(REFERENCE, ENTRIES, [kbid(5)]) == merged(engine, [(part, None) for part in parts], [kbid(5)])
 
 
 def test_it_raises_what_both_raise() -> None:

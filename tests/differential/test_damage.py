@@ -10,7 +10,6 @@ from engines import (
     ENGINES,
     FINGERPRINT,
     NAMES,
-    PARAMS,
     REFERENCE,
     Index,
     both,
@@ -19,10 +18,10 @@ from engines import (
     entry,
     file_variants,
     kbid,
+    merged,
     needs_compiled,
     open_files,
     outcome,
-    toy_stem,
 )
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -75,13 +74,6 @@ OF_SEARCHER: dict[str, Callable[[Searcher], object]] = {
 }
 
 
-def merged(engine: EngineModule, segment: Segment) -> SegmentFiles:
-    builder = engine.Builder(FINGERPRINT, PARAMS)
-    builder.merge(segment, b"\7")
-    builder.remove(kbid(9))
-    return builder.finish(toy_stem)
-
-
 def answers(engine: EngineModule, files: SegmentFiles) -> dict[str, object]:
     """The outcome of each question, asked of a segment opened for it alone."""
 
@@ -95,7 +87,7 @@ def answers(engine: EngineModule, files: SegmentFiles) -> dict[str, object]:
     index = Index(((files, frozenset({0, 1, 2})),))
     said: dict[str, object] = {name: outcome(lambda ask=ask: ask(opened())) for name, ask in OF_SEGMENT.items()}  # type: ignore[misc]
     said |= {name: outcome(lambda ask=ask: ask(index.open(engine)[1])) for name, ask in OF_SEARCHER.items()}  # type: ignore[misc]
-    said["merge"] = outcome(lambda: merged(engine, opened()))
+    said["merge"] = outcome(lambda: merged(engine, [(opened(), None)], [kbid(9)]))
     said["verify"] = outcome(lambda: opened().verify())
     return said
 

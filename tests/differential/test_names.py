@@ -24,6 +24,9 @@ WITHOUT_TWIN = {
     "gaps": "terms.py reads them",
     "intern": "Python has dict",
     "lanes": "the reference adds up in doubles",
+    "merge_task": "merge.py has no parts",
+    "sink": "Python has callables",
+    "union": "Python has set and sorted()",
     "lists_write": "postings_encode and positions_encode write whole lists",
     "plan": "kbdb/plan.py",
     "scratch": "the reference keeps no memory between searches",
@@ -70,15 +73,16 @@ ONLY_IN_C = {
     # A number at a time, and what bounds are made of.
     *("bits_bytes", "bits_get", "bits_put", "bm25f_most", "corpus_code_length", "corpus_length"),
     # The steps of Builder.add, merge and finish, between which C hands words to Python to be folded and stemmed.
-    *("builder_analyse", "builder_append", "builder_commit", "builder_filter", "builder_fold", "builder_reference"),
-    *("builder_reserve_tokens", "builder_roll_back", "builder_set_stem", "builder_sort_words", "builder_word"),
-    *("builder_write", "numbers_put", "places_mark", "places_corrupt"),
+    *("builder_analyse", "builder_commit", "builder_filter", "builder_fold", "builder_reference", "builder_set_stem"),
+    *("builder_sort_words", "numbers_put", "places_mark", "places_corrupt", "places_possible"),
+    # Files are written whole, not region by region to a sink.
+    *("container_end", "region_begin_table", "region_begin_lists", "region_put", "region_put_u32", "region_end"),
     # The scanner of reference/toml.py is a class that gives the whole table.
     *("toml_init", "toml_next", "toml_decode"),
 }
 
 ONLY_IN_PYTHON = {
-    # builder.c, merge.c and invert.c write the files in one go.
+    # invert.c and merge.c write the files in one go.
     *("strings_write", "keyed_write", "terms_write", "corpus_write", "postings_encode", "positions_encode"),
     *("varint_encode", "merge_entries", "slices"),
     # Lists and tables are read whole.

@@ -161,8 +161,10 @@ def test_values_of_a_wrong_kind_raise(wrong: object) -> None:
         ENGINE.Builder(FINGERPRINT, wrong)
     with pytest.raises((TypeError, AttributeError)):
         ENGINE.Builder(FINGERPRINT, PARAMS).add(wrong)
+    with pytest.raises((TypeError, AttributeError)):
+        ENGINE.merge([wrong], [b""], (), fingerprint=FINGERPRINT, params=PARAMS, into=wrong)
     with pytest.raises(TypeError):
-        ENGINE.Builder(FINGERPRINT, PARAMS).merge(wrong, b"")
+        ENGINE.merge([segment], [everything(segment)], (), fingerprint=FINGERPRINT, params=PARAMS, into=wrong)
 
 
 def test_a_limit_larger_than_any_number_in_c_is_all_there_is() -> None:

@@ -13,6 +13,7 @@ from engines import (
     entry,
     everything,
     kbid,
+    merged,
     open_files,
     plan,
     searcher,
@@ -142,10 +143,8 @@ def test_impacts_after_a_merge_are_those_of_a_build(engine: EngineModule) -> Non
     parts = [
         open_files(engine, build(engine, part, params=HAND_PARAMS)) for part in (HAND_ENTRIES[:1], HAND_ENTRIES[1:])
     ]
-    builder = engine.Builder(FINGERPRINT, HAND_PARAMS)
-    for part in parts:
-        builder.merge(part, everything(part))
-    assert build(engine, HAND_ENTRIES, params=HAND_PARAMS) == builder.finish(toy_stem)
+    whole = merged(engine, [(part, None) for part in parts], params=HAND_PARAMS)
+    assert build(engine, HAND_ENTRIES, params=HAND_PARAMS) == whole
 
 
 @pytest.mark.parametrize(("saturation", "impact"), [(0.0, 0), (1e-9, 1), (0.5, 128), (200 / 255, 200), (1.0, 255)])

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import kbdb
-from kbdb.errors import CorruptError
+from kbdb.errors import CorruptError, StorageError
+from kbdb.index.api import Into
 from kbdb.paths import Layout
-from kbdb.plan import SegmentFiles
 from kbdb.store import faults, index_files
 from kbdb.store.index_files import IndexMeta
 
@@ -22,7 +22,13 @@ META = IndexMeta(
     left_out=("0" * 26,),
     events=3,
 )
-SEGMENT = SegmentFiles(b"t", b"p", b"c", b"r")
+
+
+def segment(into: Into) -> None:
+    """A segment's files, as bytes that come in any order."""
+    for number in (0, 1, 2, 3, 0):
+        into(number, 4, b"rest")
+        into(number, 0, b"head")
 
 
 @pytest.fixture
@@ -81,9 +87,39 @@ def test_an_index_of_another_format_is_made_anew(tmp_path: Path) -> None:
     assert len(index_files.read_meta(layout).folders) == 1  # type: ignore[union-attr]
 
 
+def test_a_segment_is_written_piece_by_piece(layout: Layout) -> None:
+    index_files.write_segment(layout, 3, segment)
+    assert {path.name: path.read_bytes() for path in (layout.indexes / "3").iterdir()} == dict.fromkeys(
+        index_files.NAMES, b"headrest"
+    )
+
+
+def test_a_segment_that_cannot_be_made_leaves_no_file(layout: Layout) -> None:
+    def fails(into: Into) -> None:
+        segment(into)
+        raise CorruptError("terms.idx: offset 7: damaged")
+
+    with pytest.raises(CorruptError, match="offset 7"):
+        index_files.write_segment(layout, 3, fails)
+    assert not list((layout.indexes / "3").iterdir())
+
+
+def test_a_full_disk_names_the_file_that_did_not_fit(layout: Layout) -> None:
+    passed = 0
+
+    def third(point: str) -> faults.Action | None:
+        nonlocal passed
+        passed += point == "write:index"
+        return "enospc" if passed == 3 else None
+
+    with faults.hooked(third), pytest.raises(StorageError, match=r"cannot write .*positions\.idx: the disk is full"):
+        index_files.write_segment(layout, 3, segment)
+    assert not list((layout.indexes / "3").iterdir())
+
+
 def test_folders_that_are_not_named_go_and_other_names_stay(layout: Layout) -> None:
     for number in (1, 2, 5, 12):
-        index_files.write_segment(layout, number, SEGMENT)
+        index_files.write_segment(layout, number, segment)
     for name in ("²", "007", "notes"):
         (layout.indexes / name).mkdir()
     assert index_files.next_folder(layout) == 13
@@ -92,7 +128,7 @@ def test_folders_that_are_not_named_go_and_other_names_stay(layout: Layout) -> N
 
 
 def test_a_folder_that_cannot_go_now_goes_another_time(layout: Layout) -> None:
-    index_files.write_segment(layout, 1, SEGMENT)
+    index_files.write_segment(layout, 1, segment)
     with faults.hooked(lambda point: "eio" if point == "remove:index" else None):
         index_files.sweep(layout, ())
     assert (layout.indexes / "1" / "terms.idx").exists()

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from kbdb.errors import CorruptError, KbdbError, StaleIndexError
 from kbdb.index.api import EngineModule, Searcher, Segment
+from kbdb.index.in_memory import in_memory
 from kbdb.plan import FIELDS, Alternative, Clause, Entry, Params, Plan, SegmentFiles
 
 REFERENCE = cast(EngineModule, import_module("kbdb.reference"))
@@ -88,6 +89,21 @@ def build(
     for item_id in removed:
         builder.remove(item_id)
     return builder.finish(toy_stem)
+
+
+def merged(
+    engine: EngineModule,
+    parts: Iterable[tuple[Segment, Iterable[int] | None]],
+    removed: Iterable[bytes] = (),
+    params: Params = PARAMS,
+) -> SegmentFiles:
+    """The files of one segment made of these segments' entries with these numbers, all of them for None."""
+    parts = list(parts)
+    segments = [segment for segment, _ in parts]
+    keeps = [everything(segment) if kept is None else bitmap(segment.sections, kept) for segment, kept in parts]
+    return in_memory(
+        lambda into: engine.merge(segments, keeps, removed, fingerprint=FINGERPRINT, params=params, into=into)
+    )
 
 
 def open_files(engine: EngineModule, files: SegmentFiles, name: str = "") -> Segment:
