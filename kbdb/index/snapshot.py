@@ -5,7 +5,7 @@ A snapshot never changes; commits make new ones. Searchers are made when first n
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -65,11 +65,15 @@ class Snapshot:
                 return True
         return False
 
-    def referring(self, targets: Sequence[str]) -> Iterator[tuple[Slot, int]]:
-        """The live entries that refer to one of the targets."""
-        for slot, live in zip(self.slots, self.live, strict=True):
-            found = {entry for target in targets for entry in slot.segment.references(target)}
-            yield from ((slot, entry) for entry in sorted(found) if bitmaps.has(live, entry))
+    def referring(self, targets: Sequence[str]) -> list[tuple[Slot, int]]:
+        """The live entries that refer to one of the targets, by kbid."""
+        found = [
+            (slot, entry)
+            for slot, live in zip(self.slots, self.live, strict=True)
+            for entry in {entry for target in targets for entry in slot.segment.references(target)}
+            if bitmaps.has(live, entry)
+        ]
+        return sorted(found, key=lambda place: place[0].segment.kbid(place[1]))
 
     def filter_counts(self, prefix: str) -> dict[str, int]:
         """The filter keys with this prefix that some current entry holds, and how many do."""

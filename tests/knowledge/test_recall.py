@@ -178,3 +178,11 @@ def test_a_damaged_section_is_an_error_that_names_its_file(linked: KnowledgeBase
     path.write_bytes(path.read_bytes() + b"x")
     with pytest.raises(CorruptError, match=damaged):
         linked.recall(damaged)
+
+
+def test_what_links_here_comes_by_kbid_whatever_segments_it_stands_in(kb: KnowledgeBase) -> None:
+    (target,) = kb.learn(content="The cellar is cool.", title="Cellar").kbids
+    linking = [kb.learn(content=f"See $(link:{target}) {n}.", title=f"From {n}").kbids[0] for n in range(9)]
+    assert len(kb._core.snapshot().slots) > 1
+    (result,) = kb.recall(target).results
+    assert [ref.kbid for ref in result.back_references] == sorted(linking)
