@@ -75,16 +75,6 @@ class Snapshot:
         ]
         return sorted(found, key=lambda place: place[0].segment.kbid(place[1]))
 
-    def filter_counts(self, prefix: str) -> dict[str, int]:
-        """The filter keys with this prefix that some current entry holds, and how many do."""
-        counts: dict[str, int] = {}
-        for slot in self.slots:
-            for key, _ in slot.segment.filter_keys(prefix):
-                holders = bitmaps.count(bitmaps.both(slot.segment.filter(key), slot.current))
-                if holders:
-                    counts[key] = counts.get(key, 0) + holders
-        return counts
-
     def _searcher(self, bits: Sequence[bytes]) -> Searcher:
         return self.segments.engine.Searcher([slot.segment for slot in self.slots], bits, self.params)
 
