@@ -19,7 +19,8 @@ MERGED_AT_ONCE = 4
 """So many segments in memory of about one size become one: most commits merge nothing, and searches visit few."""
 
 SMALL = 1024
-"""A segment in memory of this weight is left alone until the index is written, so that no commit merges for long."""
+"""A segment in memory of this weight is left alone until the index is written, so that no commit merges for long, or
+until a commit brings as much itself."""
 
 FLUSHED_SOON = 16_384
 FLUSHED_FACTOR = 4
@@ -58,10 +59,9 @@ class Slot:
         whole = self.current == bitmaps.full(self.segment.sections)
         return self.files is not None and whole and not self.segment.removed()
 
-    @property
-    def is_small(self) -> bool:
-        """Whether it may be merged while it is in memory."""
-        return self.folder is None and self.weight < SMALL
+    def is_small(self, limit: int) -> bool:
+        """Whether it is in memory, and below a weight."""
+        return self.folder is None and self.weight < limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,9 +180,10 @@ class SegmentList:
     def _settled(self) -> SegmentList:
         """This list with small segments in memory merged where enough of about one size stand at its end."""
         first, weight = len(self.slots) - 1, self.slots[-1].weight
-        while weight < SMALL:
+        limit = max(SMALL, MERGED_AT_ONCE * weight)
+        while weight < limit:
             run = first
-            while run and self.slots[run - 1].is_small and _level(self.slots[run - 1].weight) <= _level(weight):
+            while run and self.slots[run - 1].is_small(limit) and _level(self.slots[run - 1].weight) <= _level(weight):
                 run -= 1
             if first - run + 1 < MERGED_AT_ONCE:
                 break

@@ -49,6 +49,14 @@ def test_segments_past_a_size_are_not_merged_by_commits(monkeypatch: pytest.Monk
     assert weights(shown) == [16] * 6 + [4]
 
 
+def test_a_large_commit_merges_what_stands_in_proportion_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(segments, "SMALL", 4)
+    shown = EMPTY
+    for commit in range(9):
+        shown = shown.added(entry(10 * commit + number) for number in range(5))
+    assert weights(shown) == [20, 20, 5]
+
+
 @given(st.lists(st.tuples(st.integers(0, 12), st.booleans()), max_size=30))
 @settings(deadline=None, max_examples=30)
 def test_whatever_was_added_and_removed_merging_all_gives_the_bytes_of_one_build(steps: list[tuple[int, bool]]) -> None:
