@@ -22,6 +22,28 @@ cdef class _Scratch:
         kb_scratch_free(&self.scratch)
 
 
+# Scratches that no search uses now. A searcher lives from one commit to the next, and memory that is new costs a search more
+# than the search: so they outlive it. Bounded by how many searches ever ran at a time, at most SCRATCHES_KEPT.
+SCRATCHES_KEPT = 4
+cdef list _free_scratches = []
+
+
+cdef _Scratch _take_scratch(uint32_t entries):
+    """A scratch for segments of so many entries; too small ones are let go."""
+    cdef _Scratch scratch
+    while _free_scratches:
+        scratch = _free_scratches.pop()
+        if scratch.scratch.entries >= entries:
+            return scratch
+    return _Scratch(entries)
+
+
+cdef int _give_back(_Scratch scratch) except -1:
+    if len(_free_scratches) < SCRATCHES_KEPT:
+        _free_scratches.append(scratch)
+    return 0
+
+
 cdef class _Plan:
     """A plan as the library takes it, and what keeps its terms alive."""
 
@@ -53,7 +75,7 @@ cdef class Searcher:
     Attributes:
         sections: number of live entries, N.
         totals: summed lengths of ``FIELDS`` over the live entries.
-        memory_bytes: held beside the segments' files, roughly.
+        memory_bytes: held beside the segments' files, roughly; what searches write to counts for every searcher.
     """
 
     cdef kb_searcher _searcher
@@ -62,7 +84,6 @@ cdef class Searcher:
     cdef uint32_t _largest
     cdef tuple _segments
     cdef tuple _live
-    cdef list _scratches
     cdef dict _terms
     cdef kb_lanes_find _find
 
@@ -84,7 +105,6 @@ cdef class Searcher:
         cdef uint32_t i
         self._segments = tuple(segments)
         self._live = tuple(live)
-        self._scratches = []
         self._terms = {}
         check_bitmaps(self._live, [segment.sections for segment in self._segments], "live")
         _take_params(params, &values)
@@ -121,7 +141,7 @@ cdef class Searcher:
         cdef _Scratch scratch
         cdef size_t held = sizeof(kb_searcher) + self._count * sizeof(kb_view)
         held += len(self._terms) * (120 + self._count * sizeof(kb_stem))
-        for scratch in self._scratches:
+        for scratch in _free_scratches:
             held += kb_scratch_bytes(&scratch.scratch)
         return held + sum(map(len, self._live))
 
@@ -194,9 +214,6 @@ cdef class Searcher:
                     way.idf = way.idf + term.term.idf
         return made
 
-    cdef _Scratch _take_scratch(self):
-        return self._scratches.pop() if self._scratches else _Scratch(self._largest)
-
     cdef tuple _search(self, plan, limit, allowed, uint64_t total_limit, bint as_rank):
         """Hits, as EngineHit or (kbid, score), and the total, exact up to a limit."""
         cdef _Plan made
@@ -218,7 +235,7 @@ cdef class Searcher:
             check_bitmaps(allowed, [segment.sections for segment in self._segments], "allowed")
         made = self._resolve(plan)
         most = <uint32_t>min(limit, self._searcher.sections)
-        scratch = self._take_scratch()
+        scratch = _take_scratch(self._largest)
         try:
             hits = <kb_hit *>malloc((<size_t>most + 1) * sizeof(kb_hit))
             if allowed is not None:
@@ -246,7 +263,7 @@ cdef class Searcher:
                     found.append(EngineHit(hit.segment, hit.entry, hit.score, hit.matched, _kbid_text(kbid)))
             return found, total
         finally:
-            self._scratches.append(scratch)
+            _give_back(scratch)
             free(hits)
             free(bitmaps)
 
@@ -287,10 +304,10 @@ cdef class Searcher:
         place = segment
         number = entry
         made = self._resolve(plan)
-        scratch = self._take_scratch()
+        scratch = _take_scratch(self._largest)
         with nogil:
             status = kb_explain(&self._searcher, &made.plan, place, number, &scratch.scratch, shares, &count, &error)
-        self._scratches.append(scratch)
+        _give_back(scratch)
         if status != KB_OK:
             raise self._failed(status, &error)
         explained = []
@@ -417,7 +434,7 @@ cdef class Searcher:
         least = threshold
         most = <uint32_t>min(limit, self._searcher.sections)
         size = <uint32_t>len(held)
-        scratch = self._take_scratch()
+        scratch = _take_scratch(self._largest)
         try:
             wanted = <const kb_term **>malloc((<size_t>size + 1) * sizeof(kb_term *))
             hits = <kb_hit *>malloc((<size_t>most + 1) * sizeof(kb_hit))
@@ -431,7 +448,7 @@ cdef class Searcher:
                 raise self._failed(status, &error)
             return [(hits[i].segment, hits[i].entry, hits[i].score) for i in range(count)]
         finally:
-            self._scratches.append(scratch)
+            _give_back(scratch)
             free(wanted)
             free(hits)
 
