@@ -152,7 +152,37 @@ static void clear(kb_scratch *scratch, uint32_t blocks) {
     }
 }
 
+/* A plan of one clause that has one alternative, such as a phrase: shares are scores, so that no cells are needed. */
+static kb_status search_one(kb_search_task *task, const kb_clause *clause) {
+    const kb_alternative *alternative = &clause->alternatives[0];
+    double factor = alternative->weight * alternative->idf;
+    kb_occurrences occurrences;
+    bool found = kb_occurrences_possible(alternative, task->segment);
+    if (!found)
+        return KB_OK;
+    kb_status status = kb_occurrences_open(task->view, task->segment, alternative, clause->fields, &task->scratch->walk,
+                                           &occurrences, task->error);
+    while (status == KB_OK) {
+        double saturation = 0.0;
+        status = kb_occurrences_next(&occurrences, &found, task->error);
+        if (status != KB_OK || !found)
+            break;
+        if (!kb_search_is_candidate(task, occurrences.entry))
+            continue;
+        status = kb_search_saturation(task, occurrences.entry, occurrences.mask, occurrences.frequencies, &saturation);
+        if (status != KB_OK)
+            break;
+        kb_hit hit = {task->segment, occurrences.entry, 0.0 + factor * saturation, 1, NULL};
+        status = kb_topk_add(task->topk, &hit, task->error);
+        task->total++;
+    }
+    return status;
+}
+
 kb_status kb_exhaustive(kb_search_task *task) {
+    const kb_clause *first = task->plan->clauses;
+    if (task->plan->count == 1 && first->count == 1 && first->kind != KB_MUST_NOT)
+        return search_one(task, first);
     conditions wanted = conditions_of(task->plan);
     uint32_t blocks = kb_bitmap_words(task->view->segment->entries);
     kb_status status = kb_scratch_cells(task->scratch);

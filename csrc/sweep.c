@@ -7,7 +7,7 @@
 #define LEAST_SUM 1e-300   /* of all bounds: below it nothing is told apart, so that the scale stays finite */
 #define FIRST_WINDOW 4096u /* small, because nothing tells yet which entries matter */
 #define SAMPLE 4096u       /* entries by which the number of candidates is estimated */
-#define SEEK_COST 64.0     /* looking up one posting takes as long as sweeping so many */
+#define SEEK_COST 32.0     /* looking up one posting takes as long as sweeping so many */
 #define SCALED_MAX 1e9     /* only a stem whose every saturation is 0 has more: then no bound is above 1 */
 #define SLACK (1.0 - 1e-9) /* of the heap's worst score in units: more than rounding can take */
 
