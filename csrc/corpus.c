@@ -15,6 +15,7 @@
 #define CODES 8u
 #define LENGTHS 9u
 #define TOTALS 10u
+#define LISTED 11u
 
 kb_status kb_corpus_open(const kb_container *container, kb_corpus *corpus, kb_error *error) {
     uint64_t kbids = 0;
@@ -22,6 +23,7 @@ kb_status kb_corpus_open(const kb_container *container, kb_corpus *corpus, kb_er
     uint64_t codes = 0;
     uint64_t lengths = 0;
     uint64_t totals = 0;
+    uint64_t listed = 0;
     corpus->entries = container->entries;
     kb_status status = kb_table_open(container, KBIDS, KB_KBID_BYTES, &corpus->kbids, &kbids, error);
     if (status == KB_OK)
@@ -38,8 +40,11 @@ kb_status kb_corpus_open(const kb_container *container, kb_corpus *corpus, kb_er
         status = kb_table_open(container, LENGTHS, 4 * KB_FIELDS, &corpus->lengths, &lengths, error);
     if (status == KB_OK)
         status = kb_table_open(container, TOTALS, 8 * KB_FIELDS, &corpus->totals, &totals, error);
+    if (status == KB_OK)
+        status = kb_table_open(container, LISTED, 1, &corpus->listed, &listed, error);
     if (status == KB_OK && (kbids != container->entries || records != container->entries ||
-                            codes != container->entries || lengths != container->entries || totals != 1))
+                            codes != container->entries || lengths != container->entries || totals != 1 ||
+                            listed != (uint64_t)container->entries / 8 + (container->entries % 8 != 0)))
         status = kb_corrupt(KB_FILE_CORPUS, corpus->kbids.offset, "a table does not fit the number of entries", error);
     return status;
 }
@@ -53,6 +58,7 @@ void kb_corpus_close(kb_corpus *corpus) {
     kb_table_close(&corpus->codes);
     kb_table_close(&corpus->lengths);
     kb_table_close(&corpus->totals);
+    kb_table_close(&corpus->listed);
 }
 
 kb_status kb_corpus_kbid(const kb_corpus *corpus, uint32_t entry, const uint8_t **kbid, kb_error *error) {
@@ -90,8 +96,7 @@ kb_status kb_corpus_entry(const kb_corpus *corpus, uint32_t number, kb_entry *en
     entry->stored_offset = kb_load_u64(row);
     entry->stored_length = kb_load_u32(row + 8);
     entry->stored_crc = kb_load_u32(row + 12);
-    entry->flags = kb_load_u32(row + 16);
-    entry->distinct = kb_load_u32(row + 20);
+    entry->distinct = kb_load_u32(row + 16);
     return KB_OK;
 }
 
@@ -130,16 +135,8 @@ kb_status kb_corpus_stored(const kb_corpus *corpus, uint32_t number, kb_cursor *
                         error);
 }
 
-kb_status kb_corpus_listed(const kb_corpus *corpus, uint8_t *bitmap, kb_error *error) {
-    for (uint32_t i = 0; i < corpus->entries; i++) {
-        kb_entry entry;
-        kb_status status = kb_corpus_entry(corpus, i, &entry, error);
-        if (status != KB_OK)
-            return status;
-        if (entry.flags & KB_ENTRY_LISTED)
-            kb_bitmap_set(bitmap, i);
-    }
-    return KB_OK;
+kb_status kb_corpus_listed(const kb_corpus *corpus, const uint8_t **bitmap, kb_error *error) {
+    return kb_table_bytes(&corpus->listed, 0, corpus->listed.length, bitmap, error);
 }
 
 /* Checks that a table of kbids ascends without repeats. */
@@ -160,9 +157,9 @@ static kb_status verify_records(const kb_corpus *corpus, kb_error *error) {
         kb_entry entry;
         kb_cursor stored;
         kb_status status = kb_corpus_entry(corpus, i, &entry, error);
-        if (status == KB_OK && (entry.stored_offset != end || entry.flags > KB_ENTRY_LISTED))
+        if (status == KB_OK && entry.stored_offset != end)
             status = kb_corrupt(KB_FILE_CORPUS, corpus->records.offset + (uint64_t)i * KB_ENTRY_BYTES,
-                                "an entry's stored bytes are misplaced, or its flags unknown", error);
+                                "an entry's stored bytes are misplaced", error);
         if (status == KB_OK)
             status = kb_corpus_stored(corpus, i, &stored, error);
         if (status != KB_OK)
@@ -197,6 +194,16 @@ static kb_status verify_lengths(const kb_corpus *corpus, kb_error *error) {
     return status;
 }
 
+static kb_status verify_listed(const kb_corpus *corpus, kb_error *error) {
+    const uint8_t *bitmap = NULL;
+    kb_status status = kb_corpus_listed(corpus, &bitmap, error);
+    uint32_t last = corpus->entries % 8;
+    if (status == KB_OK && last != 0 && bitmap[corpus->entries / 8] >> last != 0)
+        return kb_corrupt(KB_FILE_CORPUS, corpus->listed.offset + corpus->entries / 8,
+                          "the bits after the last entry are not 0", error);
+    return status;
+}
+
 kb_status kb_corpus_verify(const kb_corpus *corpus, uint32_t kbids_crc, kb_error *error) {
     kb_status status = verify_kbids(&corpus->kbids, error);
     if (status == KB_OK && kb_crc32(corpus->kbids.bytes, (size_t)corpus->kbids.length) != kbids_crc)
@@ -214,5 +221,7 @@ kb_status kb_corpus_verify(const kb_corpus *corpus, uint32_t kbids_crc, kb_error
         status = verify_records(corpus, error);
     if (status == KB_OK)
         status = verify_lengths(corpus, error);
+    if (status == KB_OK)
+        status = verify_listed(corpus, error);
     return status == KB_OK ? kb_keyed_verify(&corpus->filters, error) : status;
 }

@@ -7,8 +7,7 @@
 #include "terms.h"
 
 #define KB_KBID_BYTES 16u
-#define KB_ENTRY_BYTES 24u
-#define KB_ENTRY_LISTED 1u
+#define KB_ENTRY_BYTES 20u
 #define KB_LENGTH_CODE_MAX 255u
 
 typedef struct {
@@ -20,6 +19,7 @@ typedef struct {
     kb_table codes;
     kb_table lengths;
     kb_table totals;
+    kb_table listed;
     uint32_t entries;
     uint64_t removed_count;
 } kb_corpus;
@@ -28,7 +28,6 @@ typedef struct {
     uint64_t stored_offset;
     uint32_t stored_length;
     uint32_t stored_crc;
-    uint32_t flags;
     uint32_t distinct; /* stems in title and body */
 } kb_entry;
 
@@ -82,8 +81,8 @@ uint32_t kb_corpus_code_length(uint32_t code);
 /* Sets *cursor over the bytes stored with an entry. */
 kb_status kb_corpus_stored(const kb_corpus *corpus, uint32_t number, kb_cursor *cursor, kb_error *error);
 
-/* Sets the bits of the listed entries in `bitmap`. */
-kb_status kb_corpus_listed(const kb_corpus *corpus, uint8_t *bitmap, kb_error *error);
+/* Sets *bitmap to that of the listed entries. */
+kb_status kb_corpus_listed(const kb_corpus *corpus, const uint8_t **bitmap, kb_error *error);
 
 /* Reads all of the file; kbids and removed ones are distinct and ascending, and no kbid is both. */
 kb_status kb_corpus_verify(const kb_corpus *corpus, uint32_t kbids_crc, kb_error *error);

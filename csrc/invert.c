@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bitmap.h"
 #include "builder.h"
 #include "crc32.h"
 #include "lists_write.h"
@@ -368,7 +369,6 @@ static void put_entry(kb_bytes *records, kb_bytes *stored, const kb_builder *bui
     kb_bytes_put_u64(records, stored->length);
     kb_bytes_put_u32(records, entry->stored_length);
     kb_bytes_put_u32(records, kb_crc32(bytes, entry->stored_length));
-    kb_bytes_put_u32(records, entry->listed ? KB_ENTRY_LISTED : 0);
     kb_bytes_put_u32(records, distinct);
     kb_bytes_put(stored, bytes, entry->stored_length);
 }
@@ -399,6 +399,14 @@ static void put_codes_and_totals(inversion_task *inversion, kb_bytes *codes, kb_
         kb_bytes_put_u64(totals, inversion->totals[field]);
 }
 
+static void put_listed(const inversion_task *inversion, kb_bytes *bitmap) {
+    const kb_builder *builder = inversion->builder;
+    kb_bytes_put_zeros(bitmap, builder->entries_count / 8 + (builder->entries_count % 8 != 0));
+    for (uint32_t i = 0; i < builder->entries_count && !bitmap->failed; i++)
+        if (builder->entries[inversion->order[i]].listed)
+            kb_bitmap_set(bitmap->data, i);
+}
+
 static kb_status write_corpus(inversion_task *inversion, kb_bytes *out) {
     const kb_builder *builder = inversion->builder;
     kb_bytes *regions = inversion->regions;
@@ -408,6 +416,7 @@ static kb_status write_corpus(inversion_task *inversion, kb_bytes *out) {
     if (status == KB_OK)
         status = put_removed(builder, &regions[7]);
     put_codes_and_totals(inversion, &regions[8], &regions[10]);
+    put_listed(inversion, &regions[11]);
     regions[9] = inversion->lengths;
     inversion->lengths = (kb_bytes){0};
     return status == KB_OK ? finish_file(inversion, KB_FILE_CORPUS, regions, out) : status;

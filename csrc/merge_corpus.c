@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bitmap.h"
 #include "crc32.h"
 #include "merge_task.h"
 
@@ -13,6 +14,7 @@
 #define CODES 8u
 #define LENGTHS 9u
 #define TOTALS 10u
+#define LISTED 11u
 #define KEY_BYTES 20u
 
 /* The part and entry that the walk over the merged entries is at. */
@@ -46,7 +48,6 @@ static kb_status put_entries(kb_merge_task *merge, uint32_t *kbids_crc, kb_error
         kb_bytes_put_u64(&record, stored);
         kb_bytes_put_u32(&record, entry.stored_length);
         kb_bytes_put_u32(&record, entry.stored_crc);
-        kb_bytes_put_u32(&record, entry.flags & KB_ENTRY_LISTED);
         kb_bytes_put_u32(&record, merge->merged[merge->entries.number].distinct);
         kb_region_put(file, RECORDS, record.data, record.length);
         stored += entry.stored_length;
@@ -55,6 +56,29 @@ static kb_status put_entries(kb_merge_task *merge, uint32_t *kbids_crc, kb_error
     kb_region_end(file, KBIDS);
     kb_region_end(file, RECORDS);
     kb_bytes_free(&record);
+    return status;
+}
+
+static kb_status put_listed(kb_merge_task *merge, kb_error *error) {
+    kb_container_writer *file = &merge->files[KB_FILE_CORPUS];
+    kb_bytes bitmap = {0};
+    kb_status status = KB_OK;
+    kb_bytes_put_zeros(&bitmap, merge->entries.count / 8 + (merge->entries.count % 8 != 0));
+    for (kb_union_walk(&merge->entries); status == KB_OK && !bitmap.failed && kb_union_next(&merge->entries);) {
+        const uint8_t *listed = NULL;
+        uint32_t number = 0;
+        status = kb_corpus_listed(current(merge, &number), &listed, error);
+        if (status == KB_OK && kb_bitmap_has(listed, number))
+            kb_bitmap_set(bitmap.data, merge->entries.number);
+    }
+    if (bitmap.failed)
+        status = KB_E_MEMORY;
+    if (status == KB_OK) {
+        kb_region_begin_table(file, LISTED, bitmap.length);
+        kb_region_put(file, LISTED, bitmap.data, bitmap.length);
+        kb_region_end(file, LISTED);
+    }
+    kb_bytes_free(&bitmap);
     return status;
 }
 
@@ -276,5 +300,7 @@ kb_status kb_merge_corpus(kb_merge_task *merge, uint32_t *kbids_crc, kb_error *e
         status = put_removed(merge, error);
     if (status == KB_OK)
         put_lengths(merge);
+    if (status == KB_OK)
+        status = put_listed(merge, error);
     return status == KB_OK ? put_keyed(merge, KB_FILE_REFERENCES, error) : status;
 }

@@ -95,6 +95,7 @@ cdef extern from "segment.h" nogil:
     ctypedef struct kb_corpus:
         kb_keyed filters
         kb_table removed
+        kb_table listed
     ctypedef struct kb_entry:
         uint32_t distinct
     ctypedef struct kb_stem:
@@ -129,7 +130,7 @@ cdef extern from "segment.h" nogil:
     kb_status kb_corpus_length(const kb_corpus *corpus, uint32_t number, uint32_t field, uint32_t *length,
                                kb_error *error)
     kb_status kb_corpus_stored(const kb_corpus *corpus, uint32_t number, kb_cursor *cursor, kb_error *error)
-    kb_status kb_corpus_listed(const kb_corpus *corpus, uint8_t *bitmap, kb_error *error)
+    kb_status kb_corpus_listed(const kb_corpus *corpus, const uint8_t **bitmap, kb_error *error)
 
 cdef extern from "bm25f.h" nogil:
     enum:

@@ -125,15 +125,12 @@ cdef class Segment:
 
     def listed(self) -> bytes:
         """Bitmap of the entries that a manifest lists."""
-        cdef bytes bitmap = bytes((self._segment.entries + 7) >> 3)
-        cdef uint8_t *bits = <uint8_t *>PyBytes_AS_STRING(bitmap)
+        cdef const uint8_t *bits = NULL
         cdef kb_error error
-        cdef kb_status status
-        with nogil:
-            status = kb_corpus_listed(&self._segment.corpus, bits, &error)
+        cdef kb_status status = kb_corpus_listed(&self._segment.corpus, &bits, &error)
         if status != KB_OK:
             raise _failure(status, &error, self.name)
-        return bitmap
+        return PyBytes_FromStringAndSize(<const char *>bits, <Py_ssize_t>self._segment.corpus.listed.length)
 
     def removed(self) -> list:
         """Kbids of sections of older segments that exist no more, ascending."""

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from zlib import crc32
 
 from kbdb.plan import FIELDS
+from kbdb.reference.bits import bits_pack, bits_size
 from kbdb.reference.container import (
     Container,
     container_length,
@@ -24,25 +25,23 @@ from kbdb.reference.container import (
 from kbdb.reference.keyed import keyed_open, keyed_verify, keyed_write
 from kbdb.reference.varint import corrupt
 
-KBIDS, RECORDS, FILTERS, STORED, REMOVED, CODES, LENGTHS, TOTALS = 0, 1, 2, 6, 7, 8, 9, 10
+KBIDS, RECORDS, FILTERS, STORED, REMOVED, CODES, LENGTHS, TOTALS, LISTED = 0, 1, 2, 6, 7, 8, 9, 10, 11
 TARGETS = 0
 KBID_BYTES = 16
-RECORD = struct.Struct("<QIIII")
+RECORD = struct.Struct("<QIII")
 LENGTH = struct.Struct("<I")
 TOTAL = struct.Struct("<QQQQQ")
-LISTED = 1
 
 Lengths = tuple[int, int, int, int, int]
 """Distinct positions in each of ``FIELDS``."""
 
 
 class EntryRecord(NamedTuple):
-    """An entry: where its stored bytes are, its flags, its distinct stems."""
+    """An entry: where its stored bytes are, its distinct stems."""
 
     stored_offset: int
     stored_length: int
     stored_crc: int
-    flags: int
     distinct: int
 
 
@@ -75,8 +74,7 @@ def corpus_write(entries: list[CorpusEntry], filters: Mapping[str, list[int]], r
     records = bytearray()
     end = 0
     for entry in entries:
-        flags = LISTED if entry.listed else 0
-        records += RECORD.pack(end, len(entry.stored), crc32(entry.stored), flags, entry.distinct)
+        records += RECORD.pack(end, len(entry.stored), crc32(entry.stored), entry.distinct)
         end += len(entry.stored)
     return [
         b"".join(entry.kbid for entry in entries),
@@ -87,6 +85,7 @@ def corpus_write(entries: list[CorpusEntry], filters: Mapping[str, list[int]], r
         bytes(corpus_length_code(entry.lengths[field]) for field in range(len(FIELDS)) for entry in entries),
         b"".join(LENGTH.pack(entry.lengths[field]) for field in range(len(FIELDS)) for entry in entries),
         TOTAL.pack(*corpus_totals([entry.lengths for entry in entries])),
+        bits_pack([int(entry.listed) for entry in entries], 1),
     ]
 
 
@@ -98,6 +97,7 @@ def corpus_open(container: Container) -> None:
         (CODES, len(FIELDS), container.entries),
         (LENGTHS, LENGTH.size, len(FIELDS) * container.entries),
         (TOTALS, TOTAL.size, 1),
+        (LISTED, 1, bits_size(container.entries, 1)),
     ):
         if table_rows(container, region, size) != rows:
             raise corrupt(container.path, container_place(container, region, 0), "a table does not fit the entries")
@@ -144,7 +144,8 @@ def corpus_stored(container: Container, entry: int) -> bytes:
 
 def corpus_listed(container: Container) -> list[int]:
     """The entries that a manifest lists."""
-    return [number for number, record in enumerate(corpus_entries(container)) if record.flags & LISTED]
+    bitmap = table_bytes(container, LISTED, 0, bits_size(container.entries, 1))
+    return [number for number in range(container.entries) if bitmap[number >> 3] >> (number & 7) & 1]
 
 
 def corpus_removed(container: Container) -> list[bytes]:
@@ -172,12 +173,13 @@ def corpus_verify(corpus: Container) -> None:
         place = container_place(corpus, RECORDS, RECORD.size * entry)
         if record.stored_offset != end:
             raise corrupt(corpus.path, place, f"what is stored with entry {entry} is misplaced")
-        if record.flags & ~LISTED:
-            raise corrupt(corpus.path, place, f"entry {entry} has unknown flags")
         end += len(corpus_stored(corpus, entry))
     if end != container_length(corpus, STORED):
         raise corrupt(corpus.path, container_place(corpus, STORED, end), "bytes after the last stored entry")
     _verify_lengths(corpus)
+    bitmap = table_bytes(corpus, LISTED, 0, bits_size(corpus.entries, 1))
+    if int.from_bytes(bitmap, "little") >> corpus.entries:
+        raise corrupt(corpus.path, container_place(corpus, LISTED, 0), "the bits after the last entry are not 0")
 
 
 def _verify_lengths(corpus: Container) -> None:

@@ -9,7 +9,7 @@ from kbdb.errors import InvalidArgumentError
 from kbdb.plan import Params
 from kbdb.reference.builder import Record, builder_write
 from kbdb.reference.container import Container
-from kbdb.reference.corpus import FILTERS, LISTED, TARGETS, corpus_entry, corpus_kbid, corpus_stored
+from kbdb.reference.corpus import FILTERS, TARGETS, corpus_kbid, corpus_listed, corpus_stored
 from kbdb.reference.keyed import keyed_entries, keyed_keys
 from kbdb.reference.places import places_check
 from kbdb.reference.positions import positions_read
@@ -67,11 +67,12 @@ def merge(
 def merge_entries(segment: Segment, keep: bytes) -> tuple[list[Record], dict[str, str]]:
     """The segment's entries whose bit is set, and the stems of their words."""
     corpus = segment.corpus
+    listed = set(corpus_listed(corpus))
     records = {
         entry: Record(
             corpus_kbid(corpus, entry),
             corpus_stored(corpus, entry),
-            bool(corpus_entry(corpus, entry).flags & LISTED),
+            entry in listed,
         )
         for entry in range(segment.sections)
         if keep[entry >> 3] >> (entry & 7) & 1

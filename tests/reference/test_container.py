@@ -28,18 +28,18 @@ def by_hand(
     magic: bytes = b"KBCO", version: int = 2, fingerprint: int = 7, entries: int = 3, file_bytes: int | None = None
 ) -> bytes:
     """A file of corpus.dat's kind whose first region is TABLE, whose ``stored`` lists are LISTS, the others empty."""
-    lengths = [len(TABLE), 0, 0, 0, 0, 0, len(LISTS), 0, 0, 0, 0]
-    start = 32 + 16 * 11 + 4
+    lengths = [len(TABLE), 0, 0, 0, 0, 0, len(LISTS), 0, 0, 0, 0, 0]
+    start = 32 + 16 * 12 + 4
     assert start % 8 == 4
     first = start + 4
     stored = TABLE + b"\0" + struct.pack("<II", crc32(TABLE[:4096]), crc32(TABLE[4096:]))
     body = bytes(4) + stored
     empty = first + len(stored)
     empty += -empty % 8
-    offsets = [first, *[empty] * 6, *[empty + 16] * 4]
+    offsets = [first, *[empty] * 6, *[empty + 16] * 5]
     body += bytes(empty - first - len(stored)) + LISTS + bytes(6)
     end = start + len(body)
-    header = struct.pack("<4sHHQQII", magic, version, 11, file_bytes or end, fingerprint, entries, 99)
+    header = struct.pack("<4sHHQQII", magic, version, 12, file_bytes or end, fingerprint, entries, 99)
     header += b"".join(struct.pack("<QQ", *pair) for pair in zip(offsets, lengths, strict=True))
     return header + struct.pack("<I", crc32(header)) + body
 
@@ -49,7 +49,7 @@ def opened(data: bytes) -> Container:
 
 
 def test_writer_makes_the_bytes_made_by_hand() -> None:
-    regions = [TABLE, b"", b"", b"", b"", b"", LISTS, b"", b"", b"", b""]
+    regions = [TABLE, b"", b"", b"", b"", b"", LISTS, b"", b"", b"", b"", b""]
     assert by_hand() == container_write(CORPUS, 7, 3, 99, regions)
 
 
@@ -101,10 +101,10 @@ def test_the_most_entries_a_segment_holds() -> None:
 
 def test_a_page_is_checked_before_it_is_used_and_only_then() -> None:
     data = bytearray(by_hand())
-    data[216 + 4096] ^= 1
+    data[232 + 4096] ^= 1
     container = opened(bytes(data))
     assert TABLE[:4096] == table_bytes(container, 0, 0, 4096)
-    with pytest.raises(CorruptError, match=f"offset {216 + 4096}:"):
+    with pytest.raises(CorruptError, match=f"offset {232 + 4096}:"):
         table_bytes(container, 0, 4095, 4097)
 
 
@@ -116,7 +116,7 @@ def test_a_list_is_checked_before_it_is_used() -> None:
         lists_get(container, 6, 8, 3, 0)
 
 
-@pytest.mark.parametrize("offset", [212, 216 + 5003])
+@pytest.mark.parametrize("offset", [228, 232 + 5003])
 def test_verify_wants_zeros_between_regions(offset: int) -> None:
     data = bytearray(by_hand())
     data[offset] = 1

@@ -76,25 +76,26 @@ def corpus(regions: list[bytes]) -> Container:
 
 def test_entry_records() -> None:
     regions = corpus_write(ENTRIES, {}, [b"c" * 16])
-    kbids, records, *filters, stored, removed, codes, lengths, totals = regions
+    kbids, records, *filters, stored, removed, codes, lengths, totals, listed = regions
     assert kbids == b"a" * 16 + b"b" * 16
-    assert struct.pack("<QII2I", 0, 3, crc32(b"xyz"), 1, 4) == records[:24]
-    assert struct.pack("<QII2I", 3, 0, 0, 0, 0) == records[24:]
+    assert struct.pack("<QIII", 0, 3, crc32(b"xyz"), 4) == records[:20]
+    assert struct.pack("<QIII", 3, 0, 0, 0) == records[20:]
     assert filters == [b"\0\0\0\0", b"", b"", b""]
     assert (stored, removed) == (b"xyz", b"c" * 16)
     assert codes == bytes((1, 0, 64, 7, 3, 0, 4, 0, 5, 1))
     assert struct.pack("<10I", 1, 0, 64, 7, 3, 0, 4, 0, 5, 1) == lengths
     assert struct.pack("<5Q", 1, 71, 3, 4, 6) == totals
+    assert listed == b"\1"
 
 
 def test_entry_records_are_read_back() -> None:
     container = corpus(corpus_write(ENTRIES, {}, []))
     assert [entry.lengths for entry in ENTRIES] == [corpus_lengths(container, number) for number in range(2)]
-    assert corpus_entry(container, 1) == (3, 0, 0, 0, 0)
+    assert corpus_entry(container, 1) == (3, 0, 0, 0)
     corpus_verify(container)
 
 
-@pytest.mark.parametrize(("region", "extra"), [(8, 1), (9, 4), (9, 20), (10, 40), (9, 1), (10, 8)])
+@pytest.mark.parametrize(("region", "extra"), [(8, 1), (9, 4), (9, 20), (10, 40), (9, 1), (10, 8), (11, 1)])
 def test_lengths_that_do_not_fit_the_entries_are_corrupt(region: int, extra: int) -> None:
     regions = corpus_write(ENTRIES, {}, [])
     for changed in (regions[region] + bytes(extra), regions[region][: -min(extra, len(regions[region]))]):
