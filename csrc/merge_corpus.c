@@ -103,7 +103,8 @@ static kb_status put_stored(kb_merge_task *merge, kb_error *error) {
 /* Writes the removed kbids, less those that are entries. */
 static kb_status put_removed(kb_merge_task *merge, kb_error *error) {
     kb_container_writer *file = &merge->files[KB_FILE_CORPUS];
-    const uint8_t *next = merge->order->removed;
+    static const uint8_t none[1] = {0}; /* where nothing was removed, there may be no bytes to point at */
+    const uint8_t *next = merge->order->removed_count == 0 ? none : merge->order->removed;
     const uint8_t *end = next + merge->order->removed_count * KB_KBID_BYTES;
     kb_bytes removed = {0};
     for (kb_union_walk(&merge->entries); next < end && kb_union_next(&merge->entries);) {
