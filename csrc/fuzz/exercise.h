@@ -21,9 +21,9 @@ void kb_exercise_build(uint32_t entries, kb_bytes files[KB_FILES]);
 /* Gives each word of the builder that occurs and has none a stem: itself, less an s at its end. */
 void kb_exercise_stem(kb_builder *builder);
 
-/* Makes the checksums of lists, pages, kbids and headers right for whatever the files hold, as far as their headers and
- * records point inside them. */
-void kb_exercise_reseal(kb_bytes files[KB_FILES]);
+/* Makes the checksums of lists, pages, kbids and headers right for whatever the four files hold, as far as their
+ * headers and records point inside them. */
+void kb_exercise_reseal(kb_bytes *files);
 
 /* Opens the files and, when that works, reads, searches, verifies and merges them. Returns the first of those
  * statuses that was not KB_OK. */

@@ -143,7 +143,7 @@ static void reseal_pages(const kb_bytes *file, region table) {
     }
 }
 
-void kb_exercise_reseal(kb_bytes files[KB_FILES]) {
+void kb_exercise_reseal(kb_bytes *files) {
     kb_bytes *terms = &files[KB_FILE_TERMS];
     kb_bytes *corpus = &files[KB_FILE_CORPUS];
     kb_bytes *references = &files[KB_FILE_REFERENCES];
