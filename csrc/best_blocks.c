@@ -15,17 +15,10 @@ static uint32_t first_impact(const kb_postings *postings, uint32_t blocks, uint3
 static kb_status add_block(kb_search_task *task, kb_postings *postings, double factor) {
     for (uint32_t i = 0; i < postings->count; i++) {
         uint32_t entry = postings->entries[i];
-        uint32_t code = kb_postings_code(postings, i);
-        uint32_t few[KB_FIELDS] = {[KB_BODY] = code + 1};
-        const uint32_t *frequencies = few;
-        uint32_t mask = 1u << KB_BODY;
-        kb_status status = KB_OK;
+        uint32_t frequencies[KB_FIELDS];
+        uint32_t mask = 0;
         double saturation = 0.0;
-        if (code == KB_CODE_EXCEPTION) {
-            status = kb_postings_exception(postings, task->error);
-            frequencies = postings->frequencies;
-            mask = postings->mask;
-        }
+        kb_status status = kb_search_posting(task, postings, i, frequencies, &mask);
         if (status == KB_OK && !kb_search_is_candidate(task, entry))
             continue;
         if (status == KB_OK)

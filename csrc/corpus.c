@@ -7,16 +7,6 @@
 #include "bits.h"
 #include "crc32.h"
 
-#define KBIDS 0u
-#define RECORDS 1u
-#define FILTERS 2u
-#define STORED 6u
-#define REMOVED 7u
-#define CODES 8u
-#define LENGTHS 9u
-#define TOTALS 10u
-#define LISTED 11u
-
 kb_status kb_corpus_open(const kb_container *container, kb_corpus *corpus, kb_error *error) {
     uint64_t kbids = 0;
     uint64_t records = 0;
@@ -25,23 +15,24 @@ kb_status kb_corpus_open(const kb_container *container, kb_corpus *corpus, kb_er
     uint64_t totals = 0;
     uint64_t listed = 0;
     corpus->entries = container->entries;
-    kb_status status = kb_table_open(container, KBIDS, KB_KBID_BYTES, &corpus->kbids, &kbids, error);
+    kb_status status = kb_table_open(container, KB_CORPUS_KBIDS, KB_KBID_BYTES, &corpus->kbids, &kbids, error);
     if (status == KB_OK)
-        status = kb_table_open(container, RECORDS, KB_ENTRY_BYTES, &corpus->records, &records, error);
+        status = kb_table_open(container, KB_CORPUS_RECORDS, KB_ENTRY_BYTES, &corpus->records, &records, error);
     if (status == KB_OK)
-        status = kb_keyed_open(container, FILTERS, &corpus->filters, error);
+        status = kb_keyed_open(container, KB_CORPUS_FILTERS, &corpus->filters, error);
     if (status == KB_OK)
-        status = kb_lists_open(container, STORED, container->entries, &corpus->stored);
+        status = kb_lists_open(container, KB_CORPUS_STORED, container->entries, &corpus->stored);
     if (status == KB_OK)
-        status = kb_table_open(container, REMOVED, KB_KBID_BYTES, &corpus->removed, &corpus->removed_count, error);
+        status =
+            kb_table_open(container, KB_CORPUS_REMOVED, KB_KBID_BYTES, &corpus->removed, &corpus->removed_count, error);
     if (status == KB_OK)
-        status = kb_table_open(container, CODES, KB_FIELDS, &corpus->codes, &codes, error);
+        status = kb_table_open(container, KB_CORPUS_CODES, KB_FIELDS, &corpus->codes, &codes, error);
     if (status == KB_OK)
-        status = kb_table_open(container, LENGTHS, 4 * KB_FIELDS, &corpus->lengths, &lengths, error);
+        status = kb_table_open(container, KB_CORPUS_LENGTHS, 4 * KB_FIELDS, &corpus->lengths, &lengths, error);
     if (status == KB_OK)
-        status = kb_table_open(container, TOTALS, 8 * KB_FIELDS, &corpus->totals, &totals, error);
+        status = kb_table_open(container, KB_CORPUS_TOTALS, 8 * KB_FIELDS, &corpus->totals, &totals, error);
     if (status == KB_OK)
-        status = kb_table_open(container, LISTED, 1, &corpus->listed, &listed, error);
+        status = kb_table_open(container, KB_CORPUS_LISTED, 1, &corpus->listed, &listed, error);
     if (status == KB_OK && (kbids != container->entries || records != container->entries ||
                             codes != container->entries || lengths != container->entries || totals != 1 ||
                             listed != (uint64_t)container->entries / 8 + (container->entries % 8 != 0)))

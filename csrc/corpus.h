@@ -10,6 +10,19 @@
 #define KB_ENTRY_BYTES 20u
 #define KB_LENGTH_CODE_MAX 255u
 
+/* The regions of corpus.dat; those of the keyed lists of filters are the four from KB_CORPUS_FILTERS on. */
+enum {
+    KB_CORPUS_KBIDS = 0,
+    KB_CORPUS_RECORDS = 1,
+    KB_CORPUS_FILTERS = 2,
+    KB_CORPUS_STORED = 6,
+    KB_CORPUS_REMOVED = 7,
+    KB_CORPUS_CODES = 8,
+    KB_CORPUS_LENGTHS = 9,
+    KB_CORPUS_TOTALS = 10,
+    KB_CORPUS_LISTED = 11
+};
+
 typedef struct {
     kb_table kbids;
     kb_table records;

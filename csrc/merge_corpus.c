@@ -6,15 +6,6 @@
 #include "crc32.h"
 #include "merge_task.h"
 
-#define KBIDS 0u
-#define RECORDS 1u
-#define FILTERS 2u
-#define STORED 6u
-#define REMOVED 7u
-#define CODES 8u
-#define LENGTHS 9u
-#define TOTALS 10u
-#define LISTED 11u
 #define KEY_BYTES 20u
 
 /* The part and entry that the walk over the merged entries is at. */
@@ -30,8 +21,8 @@ static kb_status put_entries(kb_merge_task *merge, uint32_t *kbids_crc, kb_error
     kb_bytes record = {0};
     uint64_t stored = 0;
     kb_status status = KB_OK;
-    kb_region_begin_table(file, KBIDS, (uint64_t)merge->entries.count * KB_KBID_BYTES);
-    kb_region_begin_table(file, RECORDS, (uint64_t)merge->entries.count * KB_ENTRY_BYTES);
+    kb_region_begin_table(file, KB_CORPUS_KBIDS, (uint64_t)merge->entries.count * KB_KBID_BYTES);
+    kb_region_begin_table(file, KB_CORPUS_RECORDS, (uint64_t)merge->entries.count * KB_ENTRY_BYTES);
     for (kb_union_walk(&merge->entries); status == KB_OK && kb_union_next(&merge->entries);) {
         const uint8_t *kbid = NULL;
         uint32_t number = 0;
@@ -43,18 +34,18 @@ static kb_status put_entries(kb_merge_task *merge, uint32_t *kbids_crc, kb_error
         if (status != KB_OK)
             break;
         *kbids_crc = kb_crc32_more(*kbids_crc, kbid, KB_KBID_BYTES);
-        kb_region_put(file, KBIDS, kbid, KB_KBID_BYTES);
+        kb_region_put(file, KB_CORPUS_KBIDS, kbid, KB_KBID_BYTES);
         record.length = 0;
         kb_bytes_put_u64(&record, stored);
         kb_bytes_put_u32(&record, entry.stored_length);
         kb_bytes_put_u32(&record, entry.stored_crc);
         kb_bytes_put_u32(&record, merge->merged[merge->entries.number].distinct);
-        kb_region_put(file, RECORDS, record.data, record.length);
+        kb_region_put(file, KB_CORPUS_RECORDS, record.data, record.length);
         stored += entry.stored_length;
         status = record.failed ? KB_E_MEMORY : file->status;
     }
-    kb_region_end(file, KBIDS);
-    kb_region_end(file, RECORDS);
+    kb_region_end(file, KB_CORPUS_KBIDS);
+    kb_region_end(file, KB_CORPUS_RECORDS);
     kb_bytes_free(&record);
     return status;
 }
@@ -74,9 +65,9 @@ static kb_status put_listed(kb_merge_task *merge, kb_error *error) {
     if (bitmap.failed)
         status = KB_E_MEMORY;
     if (status == KB_OK) {
-        kb_region_begin_table(file, LISTED, bitmap.length);
-        kb_region_put(file, LISTED, bitmap.data, bitmap.length);
-        kb_region_end(file, LISTED);
+        kb_region_begin_table(file, KB_CORPUS_LISTED, bitmap.length);
+        kb_region_put(file, KB_CORPUS_LISTED, bitmap.data, bitmap.length);
+        kb_region_end(file, KB_CORPUS_LISTED);
     }
     kb_bytes_free(&bitmap);
     return status;
@@ -85,18 +76,18 @@ static kb_status put_listed(kb_merge_task *merge, kb_error *error) {
 static kb_status put_stored(kb_merge_task *merge, kb_error *error) {
     kb_container_writer *file = &merge->files[KB_FILE_CORPUS];
     kb_status status = KB_OK;
-    kb_region_begin_lists(file, STORED);
+    kb_region_begin_lists(file, KB_CORPUS_STORED);
     for (kb_union_walk(&merge->entries); status == KB_OK && kb_union_next(&merge->entries);) {
         kb_cursor stored;
         uint32_t number = 0;
         const kb_corpus *corpus = current(merge, &number);
         status = kb_corpus_stored(corpus, number, &stored, error);
         if (status == KB_OK)
-            kb_region_put(file, STORED, stored.next, kb_cursor_left(&stored));
+            kb_region_put(file, KB_CORPUS_STORED, stored.next, kb_cursor_left(&stored));
         if (status == KB_OK)
             status = file->status;
     }
-    kb_region_end(file, STORED);
+    kb_region_end(file, KB_CORPUS_STORED);
     return status;
 }
 
@@ -122,9 +113,9 @@ static kb_status put_removed(kb_merge_task *merge, kb_error *error) {
         next += order == 0 ? KB_KBID_BYTES : 0;
     }
     kb_bytes_put(&removed, next, (size_t)(end - next));
-    kb_region_begin_table(file, REMOVED, removed.length);
-    kb_region_put(file, REMOVED, removed.data, removed.length);
-    kb_region_end(file, REMOVED);
+    kb_region_begin_table(file, KB_CORPUS_REMOVED, removed.length);
+    kb_region_put(file, KB_CORPUS_REMOVED, removed.data, removed.length);
+    kb_region_end(file, KB_CORPUS_REMOVED);
     kb_status status = removed.failed ? KB_E_MEMORY : KB_OK;
     kb_bytes_free(&removed);
     return status;
@@ -133,24 +124,24 @@ static kb_status put_removed(kb_merge_task *merge, kb_error *error) {
 static void put_lengths(kb_merge_task *merge) {
     kb_container_writer *file = &merge->files[KB_FILE_CORPUS];
     uint64_t count = (uint64_t)merge->entries.count * KB_FIELDS;
-    kb_region_begin_table(file, CODES, count);
-    kb_region_begin_table(file, LENGTHS, count * 4);
+    kb_region_begin_table(file, KB_CORPUS_CODES, count);
+    kb_region_begin_table(file, KB_CORPUS_LENGTHS, count * 4);
     for (uint32_t field = 0; field < KB_FIELDS; field++) {
         for (uint32_t i = 0; i < merge->entries.count; i++) {
             uint32_t length = merge->merged[i].lengths[field];
             uint8_t code = (uint8_t)kb_corpus_length_code(length);
-            kb_region_put(file, CODES, &code, 1);
-            kb_region_put_u32(file, LENGTHS, length);
+            kb_region_put(file, KB_CORPUS_CODES, &code, 1);
+            kb_region_put_u32(file, KB_CORPUS_LENGTHS, length);
         }
     }
-    kb_region_end(file, CODES);
-    kb_region_end(file, LENGTHS);
-    kb_region_begin_table(file, TOTALS, 8 * KB_FIELDS);
+    kb_region_end(file, KB_CORPUS_CODES);
+    kb_region_end(file, KB_CORPUS_LENGTHS);
+    kb_region_begin_table(file, KB_CORPUS_TOTALS, 8 * KB_FIELDS);
     for (uint32_t field = 0; field < KB_FIELDS; field++) {
-        kb_region_put_u32(file, TOTALS, (uint32_t)merge->totals[field]);
-        kb_region_put_u32(file, TOTALS, (uint32_t)(merge->totals[field] >> 32));
+        kb_region_put_u32(file, KB_CORPUS_TOTALS, (uint32_t)merge->totals[field]);
+        kb_region_put_u32(file, KB_CORPUS_TOTALS, (uint32_t)(merge->totals[field] >> 32));
     }
-    kb_region_end(file, TOTALS);
+    kb_region_end(file, KB_CORPUS_TOTALS);
 }
 
 /* The entries of a key in one part, as numbers of the merged segment. */
@@ -283,7 +274,7 @@ static kb_status put_keyed(kb_merge_task *merge, kb_file file, kb_error *error) 
     if (status == KB_OK)
         status = kb_union_number(&task.keys, &merge->current, error);
     if (status == KB_OK)
-        status = put_keys(&task, task.filters ? FILTERS : 0, error);
+        status = put_keys(&task, task.filters ? KB_CORPUS_FILTERS : 0, error);
     kb_union_free(&task.keys);
     free(task.entries);
     free(task.runs);

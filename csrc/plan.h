@@ -85,4 +85,16 @@ static inline kb_status kb_search_saturation(const kb_search_task *task, uint32_
     return KB_OK;
 }
 
+/* Sets the frequencies and the mask of posting `at` of the block that was read; postings are asked for in order, for
+ * the exceptions stand so. KB_E_CORRUPT. */
+static inline kb_status kb_search_posting(const kb_search_task *task, kb_postings *postings, uint32_t at,
+                                          uint32_t frequencies[KB_FIELDS], uint32_t *mask) {
+    uint32_t code = kb_postings_code(postings, at);
+    kb_status status = code == KB_CODE_EXCEPTION ? kb_postings_exception(postings, task->error) : KB_OK;
+    for (uint32_t field = 0; field < KB_FIELDS; field++)
+        frequencies[field] = code == KB_CODE_EXCEPTION ? postings->frequencies[field] : field == KB_BODY ? code + 1 : 0;
+    *mask = code == KB_CODE_EXCEPTION ? postings->mask : 1u << KB_BODY;
+    return status;
+}
+
 #endif
