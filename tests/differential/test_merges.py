@@ -24,7 +24,7 @@ from engines import (
     outcome,
     params,
 )
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from seal import resealed
 
@@ -150,11 +150,14 @@ def test_a_flipped_byte_is_named_or_makes_no_difference(engine: EngineModule, na
 
 
 @needs_compiled
+@example([("terms", 20471, 1)])  # a stem that the other segment does not have for that word
 @given(st.lists(st.tuples(st.sampled_from(NAMES), st.integers(0, 10**6), st.integers(1, 255)), min_size=1, max_size=3))
 def test_wrong_structures_are_named_or_were_right(changes: list[tuple[str, int, int]]) -> None:
     files = resealed(SMALL[0], changes)
     if outcome(lambda: open_files(REFERENCE, files).verify()) is None:
-        assert isinstance(both(lambda engine: with_other(engine, files)), SegmentFiles)
+        # Sound by itself, a changed stem may still be another than the other segment gives that word.
+        said = both(lambda engine: with_other(engine, files))
+        assert isinstance(said, SegmentFiles) or said == (CorruptError, "")
         return
     for engine in ENGINES:
         said = outcome(lambda: with_other(engine, files))  # noqa: B023
