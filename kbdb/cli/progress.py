@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
     from rich.progress import TaskID
 
-    from kbdb.knowledge.progress import Progress
+    from kbdb.progress import Progress
 
 PATIENCE_S = 0.5
 """Runs shorter than this show nothing."""

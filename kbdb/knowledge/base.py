@@ -16,7 +16,6 @@ from kbdb.errors import InvalidArgumentError
 from kbdb.knowledge import search as searching
 from kbdb.knowledge.core import Core
 from kbdb.knowledge.entries import clean_tags
-from kbdb.knowledge.progress import Report
 from kbdb.knowledge.search import SearchOptions
 from kbdb.model import (
     SECTION_TYPES,
@@ -35,6 +34,7 @@ from kbdb.model import (
     SectionView,
     State,
 )
+from kbdb.progress import Report
 from kbdb.store.ids import check_docid, kbid_decode
 from kbdb.store.manifest import WHO
 

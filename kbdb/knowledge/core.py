@@ -19,10 +19,10 @@ from kbdb.index.engine import engine, stemmer
 from kbdb.index.fingerprint import describe
 from kbdb.knowledge.indexer import DocumentListings, Indexer
 from kbdb.knowledge.liveness import Liveness
-from kbdb.knowledge.progress import Report
 from kbdb.knowledge.view import View
 from kbdb.languages import stop_words
 from kbdb.model import Event, Section
+from kbdb.progress import Report
 from kbdb.query.lexicon import Analysis
 from kbdb.query.synonyms import load_synonyms
 from kbdb.store.beliefs import Beliefs, replay

@@ -21,9 +21,9 @@ from kbdb.index.api import EngineModule, Segment, Stem
 from kbdb.index.fingerprint import fingerprint
 from kbdb.index.segments import SegmentList
 from kbdb.knowledge.entries import Listing, StoredSection, entry_of, source_key
-from kbdb.knowledge.progress import Progress, Report
 from kbdb.model import Manifest, Section
 from kbdb.plan import Entry, Params
+from kbdb.progress import Progress, Report
 from kbdb.store import index_files
 from kbdb.store.ids import kbid_decode, kbid_encode
 from kbdb.store.index_files import IndexMeta

@@ -42,11 +42,11 @@ from kbdb.knowledge.planning import (
     sections_of,
     settle,
 )
-from kbdb.knowledge.progress import Progress, Report
 from kbdb.knowledge.reading import content_of
 from kbdb.knowledge.sources import docid_of_source, source_of
 from kbdb.knowledge.tally import Tally
 from kbdb.model import AddSectionResult, LearnedDocument, Manifest, Origin, Suppressed
+from kbdb.progress import Progress, Report
 
 BATCH_DOCUMENTS = 64
 BATCH_BYTES = 4 << 20

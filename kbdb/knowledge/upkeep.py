@@ -9,9 +9,9 @@ from time import perf_counter
 
 from kbdb.errors import InvalidArgumentError
 from kbdb.knowledge.core import Core
-from kbdb.knowledge.progress import Report
 from kbdb.knowledge.reading import section_state
 from kbdb.model import DbStatus, EngineStatus, GcResult, IndexStatus, RebuildResult
+from kbdb.progress import Report
 from kbdb.store import index_files
 from kbdb.store.store import Change
 from kbdb.store.times import instant
