@@ -70,6 +70,13 @@ class DatabaseLockedError(KbdbError):
 
     code = "DATABASE_LOCKED"
 
+    @classmethod
+    def held_by(cls, pid: int | None, database: object) -> DatabaseLockedError:
+        """Names the process that owns the database, where that is known."""
+        who = f"process {pid}" if pid else "another process"
+        wait = f"wait for it to end, or stop it: kill {pid}" if pid else "wait for it to end"
+        return cls(f"{database} is in use by {who}", wait)
+
 
 class DatabaseClosedError(KbdbError):
     """A call on a KnowledgeBase that was closed."""
@@ -159,3 +166,48 @@ class EmbeddingProviderNotConfiguredError(KbdbError):
     """Vector or hybrid search without an embedding provider."""
 
     code = "EMBEDDING_PROVIDER_NOT_CONFIGURED"
+
+
+class BusyError(KbdbError):
+    """A write waited in the daemon's queue past its deadline, or found the queue full."""
+
+    code = "BUSY"
+
+
+class DaemonStartError(KbdbError):
+    """No daemon could be started, or none answered in time."""
+
+    code = "DAEMON_START"
+
+
+class DaemonLostError(KbdbError):
+    """The daemon went away before it answered; whether it did what was asked is not known."""
+
+    code = "DAEMON_LOST"
+
+
+class ProtocolError(KbdbError):
+    """What came over the connection is not what kbdb's client and daemon say to each other."""
+
+    code = "PROTOCOL"
+
+
+def error_of(code: str, message: str, hint: str = "") -> KbdbError:
+    """An error as another process told it: of the class that has this code.
+
+    A code that only a newer kbdb knows becomes a plain KbdbError that names it.
+    """
+    kind = _classes().get(code)
+    return kind(message, hint) if kind else KbdbError(f"{message} ({code})", hint)
+
+
+def _classes() -> dict[str, type[KbdbError]]:
+    """Every class by its code; a class without a code of its own is its base to those outside."""
+    found: dict[str, type[KbdbError]] = {}
+    waiting: list[type[KbdbError]] = [KbdbError]
+    while waiting:
+        kind = waiting.pop()
+        if "code" in vars(kind) and kind.__module__ == __name__:
+            found[kind.code] = kind
+        waiting.extend(kind.__subclasses__())
+    return found

@@ -73,9 +73,7 @@ def _locked(path: Path) -> DatabaseLockedError:
         return DatabaseLockedError(
             f"{path.parent} is already open in this process (pid {pid})", "close it, or use the one that is open"
         )
-    who = f"process {pid}" if pid else "another process"
-    wait = f"wait for it to end, or stop it: kill {pid}" if pid else "wait for it to end"
-    return DatabaseLockedError(f"{path.parent} is in use by {who}", wait)
+    return DatabaseLockedError.held_by(pid, path.parent)
 
 
 def _owner(path: Path) -> int | None:
