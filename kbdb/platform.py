@@ -1,4 +1,4 @@
-"""What differs between operating systems: durable writes, file locks, processes, and where sockets live.
+"""What differs between operating systems: durable writes, file locks, processes, sockets and where they live.
 
 The only file with code for Windows and macOS. Paths inside a database are ``kbdb.paths``; the one atomic write path,
 ``kbdb.store.files``, is built on the helpers here.
@@ -8,20 +8,41 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import hashlib
 import os
 import re
 import stat
 import sys
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kbdb.errors import StorageError
+
+if TYPE_CHECKING:
+    import socket
+    import subprocess
 
 SYNCFS_FROM = 32
 """From this many files and folders on, one syncfs is cheaper than an fsync each."""
 
+SOCKET_PATH_MAX = 103 if sys.platform == "darwin" else 107
+"""Bytes of the longest path that a socket can have: the system's field for it has one more, for the end."""
+
+DETACHED_PROCESS, CREATE_NEW_PROCESS_GROUP = 0x00000008, 0x00000200
+CREATE_BREAKAWAY_FROM_JOB, CREATE_NO_WINDOW = 0x01000000, 0x08000000
+DETACHED_FLAGS = DETACHED_PROCESS | CREATE_NEW_PROCESS_GROUP | CREATE_BREAKAWAY_FROM_JOB | CREATE_NO_WINDOW
+"""How Windows starts a process that outlives its parent: no console, no Ctrl-C from there, outside the parent's job."""
+
+NETWORK_TYPES = frozenset(
+    {"9p", "afs", "autofs", "beegfs", "ceph", "coda", "glusterfs", "gpfs", "lustre", "ncpfs", "nfs", "nfs4", "pvfs2"}
+    | {"afpfs", "cifs", "smb3", "smbfs", "vboxsf", "webdav", "davfs", "fuse.davfs", "fuse.glusterfs"}
+    | {"fuse.rclone", "fuse.s3fs", "fuse.sshfs"}
+)
+"""File systems that another machine may write, or whose locks other machines may not see."""
+
+_SOCKET_NAME = "kb-worker-{}.sock"
+_CONTEXT_LENGTH = 16
 _LOCKED_BYTE = 1 << 30
 _REPLACE_TRIES = 20
 _REPLACE_PAUSE_S = 0.05
@@ -57,28 +78,43 @@ def is_process_alive(pid: int) -> bool:
 
 def context_id(root: Path) -> str:
     """The name a database goes by outside its folder: 16 hex digits of the SHA-256 of its real path."""
-    return hashlib.sha256(os.fsencode(os.path.realpath(root))).hexdigest()[:16]
+    import hashlib
+
+    return hashlib.sha256(os.fsencode(os.path.realpath(root))).hexdigest()[:_CONTEXT_LENGTH]
 
 
 def get_ipc_path(context: str) -> str:
     r"""Where the owner of the database with this context id listens: a socket, or ``\\.\pipe\...`` on Windows."""
     if sys.platform == "win32":
         return rf"\\.\pipe\kb-worker-{context}"
-    return str(runtime_dir() / f"kb-worker-{context}.sock")
+    return str(runtime_dir() / _SOCKET_NAME.format(context))
 
 
 def runtime_dir() -> Path:
     """The folder for sockets, pid files and write locks: ``$XDG_RUNTIME_DIR``, else one of the user's own, made 0700.
 
+    One that vanished is made again. A folder whose path is too long for the sockets in it is passed over, the last
+    resort being in ``/tmp``.
+
     Raises:
         StorageError: the folder under the temp dir cannot be made, or belongs to somebody else or is open to others.
     """
     given = os.environ.get("XDG_RUNTIME_DIR", "")
-    if given and os.path.isabs(given) and os.path.isdir(given):
+    if given and os.path.isabs(given) and os.path.isdir(given) and _holds_sockets(given):
         return Path(given)
     if sys.platform == "win32":
         return get_tmpdir()
-    path = get_tmpdir() / f"kbdb-{os.getuid()}"
+    name = f"kbdb-{os.getuid()}"
+    path = get_tmpdir() / name
+    return _private_folder(path if _holds_sockets(path) else Path("/tmp", name))
+
+
+def _holds_sockets(folder: str | Path) -> bool:
+    socket_path = os.path.join(folder, _SOCKET_NAME.format("0" * _CONTEXT_LENGTH))
+    return sys.platform == "win32" or len(os.fsencode(socket_path)) <= SOCKET_PATH_MAX
+
+
+def _private_folder(path: Path) -> Path:
     try:
         with contextlib.suppress(FileExistsError):
             path.mkdir(mode=0o700)
@@ -131,6 +167,122 @@ def unlock_file(fd: int) -> None:
     import fcntl
 
     fcntl.flock(fd, fcntl.LOCK_UN)
+
+
+def is_locked(path: Path) -> bool:
+    """Whether somebody holds the exclusive lock of a file. For a moment nobody else can take it."""
+    try:
+        fd = os.open(path, os.O_RDWR if sys.platform == "win32" else os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        if sys.platform == "win32":
+            return not lock_file(fd)
+        import fcntl
+
+        # Shared, so that several who ask at once do not take each other for the holder.
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(fd)
+    return False
+
+
+def peer_uid(connection: socket.socket) -> int | None:
+    """The user at the other end of a Unix socket, or None where the system does not tell."""
+    import socket
+    import struct
+
+    if sys.platform == "linux":
+        found = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+        return int(struct.unpack("3i", found)[1])
+    if sys.platform == "darwin":
+        sol_local, local_peercred, size = 0, 1, 76
+        return _xucred_uid(connection.getsockopt(sol_local, local_peercred, size))
+    return None
+
+
+def _xucred_uid(found: bytes) -> int:
+    """The user in macOS's struct xucred: a version, then the user, then groups."""
+    return int.from_bytes(found[4:8], sys.byteorder)
+
+
+def spawn_detached(
+    argv: Sequence[str], log_fd: int | None, environ: Mapping[str, str] | None = None
+) -> subprocess.Popen[bytes]:
+    """Starts a process that outlives this one: a session of its own, in ``/``, with none of our files or terminals.
+
+    Args:
+        argv: the program and its arguments.
+        log_fd: where its stderr goes; None for nowhere.
+        environ: its environment; None for ours.
+    """
+    import subprocess
+
+    def start(flags: int) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL if log_fd is None else log_fd,
+            close_fds=True,
+            cwd=os.path.abspath(os.sep),
+            env=environ,
+            start_new_session=True,
+            creationflags=flags,
+        )
+
+    if sys.platform != "win32":
+        return start(0)
+    try:
+        return start(DETACHED_FLAGS)
+    except PermissionError:  # a job that lets nobody leave
+        return start(DETACHED_FLAGS & ~CREATE_BREAKAWAY_FROM_JOB)
+
+
+def is_network_file_system(path: Path) -> bool:
+    """Whether a path lies where other machines may write and locks may not reach; False where it cannot be told."""
+    try:
+        if sys.platform == "linux":
+            with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as file:
+                return _mount_type(os.path.realpath(path), _linux_mounts(file.read())) in NETWORK_TYPES
+        if sys.platform == "darwin":
+            import subprocess
+
+            said = subprocess.run(["/sbin/mount"], capture_output=True, text=True, timeout=5, check=True).stdout
+            return _mount_type(os.path.realpath(path), _macos_mounts(said)) in NETWORK_TYPES
+    except (OSError, ValueError, ImportError):
+        pass
+    return False
+
+
+def _linux_mounts(text: str) -> list[tuple[str, str]]:
+    """(mount point, type) of every line of mountinfo: ``id parent dev root POINT options… - TYPE source …``."""
+    found = []
+    for line in text.splitlines():
+        before, dash, after = line.partition(" - ")
+        if dash and len(before.split()) > 4:
+            point = re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), before.split()[4])
+            found.append((point, after.split()[0]))
+    return found
+
+
+def _macos_mounts(text: str) -> list[tuple[str, str]]:
+    """The same of what ``mount`` prints: ``source on POINT (TYPE, options)``."""
+    return [(line[1], line[2]) for line in re.finditer(r"^.+? on (.+) \((\w+)[^()]*\)$", text, re.MULTILINE)]
+
+
+def _mount_type(path: str, mounts: Sequence[tuple[str, str]]) -> str:
+    """The type of what is mounted nearest above a path; of several at one point, the last covers the others."""
+    best, kind = -1, ""
+    for point, type in mounts:
+        inside = path == point or path.startswith(point.rstrip("/") + "/")
+        if inside and len(point) >= best:
+            best, kind = len(point), type
+    return kind
 
 
 def sync_fd(fd: int) -> None:
