@@ -15,9 +15,12 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "kbdb"
 
 GROUND = {"model", "errors", "config", "paths", "platform", "plan", "checks", "normalise", "languages", "stop_words"}
-GROUND |= {"unicode_data"}
+GROUND |= {"unicode_data", "progress"}
 BELOW: dict[str, set[str]] = {
-    "cli": {"knowledge", "ingest", "query", "store", "index"},
+    "cli": {"client", "knowledge", "ingest", "query", "store", "index"},
+    "client": {"rpc"},
+    "daemon": {"rpc", "knowledge", "ingest"},
+    "rpc": set(),
     "knowledge": {"ingest", "query", "store", "index"},
     "ingest": set(),
     "query": {"index"},
@@ -32,6 +35,7 @@ BELOW: dict[str, set[str]] = {
 GROUND_BELOW: dict[str, set[str]] = {
     "errors": set(),
     "model": set(),
+    "progress": set(),
     "plan": {"errors"},
     "unicode_data": set(),
     "stop_words": set(),
