@@ -299,6 +299,38 @@ class RestoreResult:
 
 
 @dataclass(frozen=True, slots=True)
+class GroupResult:
+    """The answer to group and ungroup.
+
+    ``kbids``: what the grouping lists, or listed. ``documents``: the documents of their own that sections were given
+    because no other live one lists them.
+    """
+
+    docid: str
+    title: str
+    kbids: tuple[str, ...]
+    documents: tuple[str, ...]
+    generation: int
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateResult:
+    """The answer to update.
+
+    ``kbid``: the section that now says what was asked for; ``superseded``: the one whose place it took, if another.
+    ``docid``: the document that it stands in. ``documents``: those whose manifests changed.
+    """
+
+    kbid: str
+    superseded: tuple[str, ...]
+    docid: str
+    documents: tuple[str, ...]
+    generation: int
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class SectionRef:
     """A pointer to a section, enough to cite it."""
 
@@ -383,6 +415,18 @@ class SectionPlace:
     line: int
     line_end: int
     document_state: str
+
+
+@dataclass(frozen=True, slots=True)
+class SectionViews:
+    """The answer to read_sections: what was asked for, in that order.
+
+    ``missing``: kbids of which nothing is stored; ``unreadable``: those whose files are damaged.
+    """
+
+    sections: tuple[SectionView, ...]
+    missing: tuple[str, ...] = ()
+    unreadable: tuple[Unreadable, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
