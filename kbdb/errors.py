@@ -6,6 +6,7 @@ Codes are part of the interface and never change their meaning.
 
 from __future__ import annotations
 
+import os
 from typing import ClassVar
 
 
@@ -73,6 +74,9 @@ class DatabaseLockedError(KbdbError):
     @classmethod
     def held_by(cls, pid: int | None, database: object) -> DatabaseLockedError:
         """Names the process that owns the database, where that is known."""
+        if pid == os.getpid():
+            text = f"{database} is already open in this process (pid {pid})"
+            return cls(text, "close it, or use the one that is open")
         who = f"process {pid}" if pid else "another process"
         wait = f"wait for it to end, or stop it: kill {pid}" if pid else "wait for it to end"
         return cls(f"{database} is in use by {who}", wait)

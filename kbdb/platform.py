@@ -76,6 +76,17 @@ def is_process_alive(pid: int) -> bool:
     return True
 
 
+def process_name(pid: int) -> str:
+    """What a running process calls itself, where that is cheap to know; else empty."""
+    if sys.platform != "linux":
+        return ""
+    try:
+        with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as file:
+            return file.read().strip()
+    except OSError:
+        return ""
+
+
 def context_id(root: Path) -> str:
     """The name a database goes by outside its folder: 16 hex digits of the SHA-256 of its real path."""
     import hashlib

@@ -29,7 +29,7 @@ class OwnerLock:
         self._fd, writable = _open(path)
         try:
             if not platform.lock_file(self._fd):
-                raise _locked(path)
+                raise DatabaseLockedError.held_by(_owner(path), path.parent)
             # On a full disk the message goes without a pid; the database can still be read.
             with contextlib.suppress(OSError):
                 if writable:
@@ -65,15 +65,6 @@ def _open(path: Path) -> tuple[int, bool]:
             raise StorageError(
                 f"cannot open {path}: {error.strerror}", "check who owns the folder, and its permissions"
             ) from error
-
-
-def _locked(path: Path) -> DatabaseLockedError:
-    pid = _owner(path)
-    if pid == os.getpid():
-        return DatabaseLockedError(
-            f"{path.parent} is already open in this process (pid {pid})", "close it, or use the one that is open"
-        )
-    return DatabaseLockedError.held_by(pid, path.parent)
 
 
 def _owner(path: Path) -> int | None:
