@@ -110,6 +110,15 @@ def test_importing_kbdb_loads_nothing_heavy() -> None:
     assert {name for name in loaded if name.startswith("kbdb.")} == set()
 
 
+@pytest.mark.parametrize("layer", ["rpc.messages", "client"])
+def test_talking_to_a_daemon_loads_nothing_heavy(layer: str) -> None:
+    script = f"import sys; before = set(sys.modules); import kbdb.{layer}; print(*sorted(set(sys.modules) - before))"
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT)
+    loaded = set(ran.stdout.split())
+    assert {name.split(".")[0] for name in loaded} & (LIGHT - {"socket"}) == set()
+    assert loaded & {"kbdb.model", "kbdb.config", "kbdb.knowledge", "kbdb.daemon", "dataclasses"} == set()
+
+
 def test_the_python_api_loads_no_command_line() -> None:
     script = "import sys; import kbdb.knowledge; print(*sys.modules)"
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT)

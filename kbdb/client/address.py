@@ -1,0 +1,102 @@
+"""Where the owner of a database listens, and who holds its lock: read from files that may be stale, so never believed.
+
+``.kbdb/daemon`` comes first: it lies in the database, where a shell, an editor and a cron job all find it, whatever
+their environments say. What proves that a daemon is there is its answer; what proves an owner is the lock.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+from kbdb import platform
+from kbdb.errors import StorageError
+
+ADDRESS_FILE = "daemon"
+LOCK_FILE = "lock"
+DAEMON_NAME = "kbdb-worker"
+"""What the daemon's process calls itself."""
+
+_SOCKET = re.compile(r"kb-worker-[0-9a-f]{16}(\.sock)?")
+_MOST = 4096
+
+
+class Address(NamedTuple):
+    """What ``.kbdb/daemon`` says.
+
+    Attributes:
+        address: the socket; empty while the daemon is not ready.
+        pid: the daemon's, or 0.
+    """
+
+    address: str
+    pid: int
+
+
+class Owner(NamedTuple):
+    """Who holds the database's lock.
+
+    Attributes:
+        pid: its process, or None where that cannot be seen from here.
+        is_daemon: whether it is one that will listen, or did until now; False where that cannot be told.
+    """
+
+    pid: int | None
+    is_daemon: bool
+
+
+def read_address(root: Path) -> Address | None:
+    """What the owner wrote; None when there is no such file, or it is not one of ours.
+
+    Only a socket with a daemon's name is taken: the file may have come with somebody else's copy of the database.
+    """
+    try:
+        with open(root / ADDRESS_FILE, "rb") as file:
+            found = json.loads(file.read(_MOST))
+    except (OSError, ValueError, RecursionError):
+        return None
+    if not isinstance(found, dict):
+        return None
+    address, pid = found.get("address"), found.get("pid")
+    if not isinstance(address, str) or not isinstance(pid, int):
+        return None
+    name = address.replace("\\", "/").rpartition("/")[2] if sys.platform == "win32" else os.path.basename(address)
+    return Address(address, pid) if not address or _SOCKET.fullmatch(name) else None
+
+
+def addresses(root: Path) -> list[str]:
+    """Where to look for the daemon, the likeliest first."""
+    written = read_address(root)
+    found = [written.address] if written and written.address else []
+    try:
+        usual = platform.get_ipc_path(platform.context_id(root))
+    except StorageError:
+        return found
+    return found if usual in found else [*found, usual]
+
+
+def owner(root: Path) -> Owner | None:
+    """Who owns the database now; None when nobody does."""
+    if not platform.is_locked(root / LOCK_FILE):
+        return None
+    pid = _locking_pid(root)
+    written = read_address(root)
+    known = pid is not None and ((written is not None and written.pid == pid) or _is_named_so(pid))
+    return Owner(pid, known)
+
+
+def _locking_pid(root: Path) -> int | None:
+    try:
+        with open(root / LOCK_FILE, "rb") as file:
+            pid = int(file.read(20).split(b"\n")[0])
+    except (OSError, ValueError):
+        return None
+    return pid if platform.is_process_alive(pid) else None
+
+
+def _is_named_so(pid: int) -> bool:
+    return platform.process_name(pid).startswith(DAEMON_NAME)

@@ -1,0 +1,218 @@
+"""Calls over one connection, made again when the daemon is: what everything that talks to a daemon goes through."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from threading import Lock, get_ident
+from typing import TYPE_CHECKING, Any
+
+from kbdb.client import launch
+from kbdb.client.greeting import Welcome
+from kbdb.client.interrupt import ctrl_c_asks
+from kbdb.client.methods import READS, is_repeatable
+from kbdb.client.wire import HungUp, Wire
+from kbdb.errors import DaemonLostError, DatabaseClosedError, InterruptedByUserError, InvalidArgumentError
+from kbdb.rpc.messages import Failure, Notification, Request, Result
+from kbdb.rpc.refusals import error_in
+
+if TYPE_CHECKING:
+    from kbdb.progress import Report
+
+
+class Connection:
+    """A connection to the daemon of a database. Any thread may use it; one call goes on at a time.
+
+    When the daemon went away, the next call finds or starts another. A call that was under way is made again, once,
+    where that does no harm.
+
+    Args:
+        root: the ``.kbdb`` folder.
+        start: whether to start a daemon where none listens; else DaemonLostError says so.
+        timeout_s: how long a call may wait for news from the daemon; None for ever.
+
+    Attributes:
+        welcome: what the daemon said of itself when the connection was made last.
+    """
+
+    welcome: Welcome
+
+    def __init__(self, root: Path, *, start: bool = True, timeout_s: float | None = None) -> None:
+        self.root = root
+        self._start = start
+        self._timeout_s = timeout_s
+        self._lock = Lock()
+        self._caller = 0
+        self._closed = False
+        self._pid = os.getpid()
+        self._last_id = 0
+        self._database = ""
+        self._wire: Wire | None = None
+        self._connect()
+
+    def call(self, method: str, params: Mapping[str, Any] | None = None, progress: Report | None = None) -> Any:
+        """Calls a method and waits for its answer.
+
+        Args:
+            method: its name on the wire.
+            params: its parameters; those that are None are left out.
+            progress: gets each step of a long write. Raising InterruptedByUserError from it asks for an early end.
+
+        Returns:
+            The answer, as JSON has it.
+
+        Raises:
+            DaemonLostError: the daemon went away, or is silent, and it is not known what came of the call.
+            InterruptedByUserError: Ctrl-C ended a write before it did anything.
+            KeyboardInterrupt: during a read, or the second one during a write.
+            KbdbError: as the daemon refuses.
+        """
+        given = {name: value for name, value in (params or {}).items() if value is not None}
+        if progress is not None:
+            given["progress"] = True
+        with self._turn():
+            try:
+                return self._try(method, given, progress)
+            except HungUp as hung_up:
+                if not (hung_up.unheard or is_repeatable(method, given)):
+                    raise _lost(method) from hung_up
+            try:
+                return self._try(method, given, progress)
+            except HungUp as hung_up:
+                raise _lost(method) from hung_up
+
+    def close(self) -> None:
+        """Ends the connection; the daemon stays. Closing twice is fine."""
+        self._closed = True
+        self._hang_up()
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        if os.getpid() != self._pid:
+            self._begin_again()
+        if self._caller == get_ident():
+            raise InvalidArgumentError("a report of progress calls the client that waits for it", "use another client")
+        with self._lock:
+            self._caller = get_ident()
+            try:
+                yield
+            finally:
+                self._caller = 0
+
+    def _begin_again(self) -> None:
+        """In a forked child: the parent goes on using the connection, and its locks are nobody's here."""
+        self._pid = os.getpid()
+        self._lock = Lock()
+        self._caller = 0
+        self._hang_up()
+
+    def _try(self, method: str, params: dict[str, Any], progress: Report | None) -> Any:
+        """Calls once. Whatever ends it before its answer also ends the connection, which cancels it."""
+        wire = self._open_wire(method)
+        try:
+            answer = self._exchange(wire, method, params, progress)
+        except TimeoutError as error:
+            self._hang_up()
+            text = f"the daemon said nothing of {method} for {self._timeout_s:g} s"
+            raise DaemonLostError(text, "kbdb daemon status tells what it is doing") from error
+        except BaseException:
+            self._hang_up()
+            raise
+        if isinstance(answer, Result):
+            return answer.value
+        refusal = error_in(answer)
+        if isinstance(refusal, DatabaseClosedError):
+            # It is on its way out, and did nothing.
+            self._hang_up()
+            raise HungUp(unheard=True)
+        raise refusal
+
+    def _exchange(self, wire: Wire, method: str, params: dict[str, Any], progress: Report | None) -> Result | Failure:
+        self._last_id += 1
+        request = Request(self._last_id, method, params)
+        cancel = _Cancel(wire, request.id)
+        with nullcontext() if method in READS else ctrl_c_asks(cancel.ask):
+            wire.send(request)
+            cancel.may_go()
+            while True:
+                message = wire.receive()
+                if isinstance(message, (Result, Failure)):
+                    # A failure without an id is about the line just sent: nothing else is under way.
+                    if message.id in (request.id, None):
+                        return message
+                elif isinstance(message, Notification) and progress and message.params.get("id") == request.id:
+                    try:
+                        progress(_step(message.params))
+                    except InterruptedByUserError:
+                        cancel.ask()
+
+    def _open_wire(self, method: str) -> Wire:
+        if self._closed:
+            raise DatabaseClosedError("this client is closed", "open another")
+        # Before a call that must not be made twice, it is worth knowing whether it can be made at all.
+        if self._wire and not (method in READS or not self._wire.hung_up()):
+            self._hang_up()
+        if self._wire is None:
+            return self._connect()
+        return self._wire
+
+    def _connect(self) -> Wire:
+        link = launch.reach(self.root) if self._start else launch.find(self.root)
+        if link is None:
+            raise DaemonLostError(f"no daemon serves {self.root}", "start one: kbdb daemon start")
+        if self._database not in ("", link.welcome.database):
+            link.wire.close()
+            raise DaemonLostError(
+                f"{self.root} is another database now ({self._database} became {link.welcome.database})",
+                "open it anew if that is meant",
+            )
+        link.wire.set_timeout(self._timeout_s)
+        self._wire, self.welcome, self._database = link.wire, link.welcome, link.welcome.database
+        return link.wire
+
+    def _hang_up(self) -> None:
+        wire, self._wire = self._wire, None
+        if wire:
+            wire.close()
+
+
+class _Cancel:
+    """The wish to end a call early, told once, and not before the call itself has been."""
+
+    def __init__(self, wire: Wire, id: int | str) -> None:
+        self._wire = wire
+        self._id = id
+        self._may_go = self._wanted = self._told = False
+
+    def ask(self) -> None:
+        self._wanted = True
+        if self._may_go:
+            self._tell()
+
+    def may_go(self) -> None:
+        self._may_go = True
+        if self._wanted:
+            self._tell()
+
+    def _tell(self) -> None:
+        if not self._told:
+            self._told = True
+            self._wire.send_if_room(Notification("cancel", {"id": self._id}))
+
+
+def _step(params: Mapping[str, Any]) -> Any:
+    from kbdb.progress import Progress
+
+    done, total, what = params.get("done", 0), params.get("total", 0), params.get("what", "")
+    return Progress(done, total, what)
+
+
+def _lost(method: str) -> DaemonLostError:
+    if method in READS:
+        return DaemonLostError(f"the daemon went away twice while it answered {method}", "kbdb daemon logs tells more")
+    return DaemonLostError(
+        f"the daemon went away before it answered {method}; whether it was done is not known",
+        "look before you ask again: what was done shows in kbdb status, list and search",
+    )
