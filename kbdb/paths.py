@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from kbdb.errors import InvalidArgumentError
 
@@ -16,8 +15,7 @@ USER_DATABASE = Path(".local", "share", "kbdb")
 """The folder, under the user's home, that holds the database used where none is nearer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(NamedTuple):
     """The paths inside one database folder (DESIGN: on disk).
 
     Attributes:
@@ -81,8 +79,7 @@ class Layout:
 Rule = Literal["option", "environment", "nearest", "user", "here"]
 
 
-@dataclass(frozen=True, slots=True)
-class Location:
+class Location(NamedTuple):
     """Which database a command means, and why.
 
     Attributes:

@@ -142,11 +142,11 @@ class Connection:
                     # A failure without an id is about the line just sent: nothing else is under way.
                     if message.id in (request.id, None):
                         return message
-                elif isinstance(message, Notification) and progress and message.params.get("id") == request.id:
-                    try:
-                        progress(_step(message.params))
-                    except InterruptedByUserError:
-                        cancel.ask()
+                elif isinstance(message, Notification):
+                    if message.method == "closing":
+                        wire.expect_end()
+                    elif message.method == "progress" and progress and message.params.get("id") == request.id:
+                        _report(progress, message.params, cancel)
 
     def _open_wire(self, method: str) -> Wire:
         if self._closed:
@@ -202,11 +202,13 @@ class _Cancel:
             self._wire.send_if_room(Notification("cancel", {"id": self._id}))
 
 
-def _step(params: Mapping[str, Any]) -> Any:
+def _report(progress: Report, params: Mapping[str, Any], cancel: _Cancel) -> None:
     from kbdb.progress import Progress
 
-    done, total, what = params.get("done", 0), params.get("total", 0), params.get("what", "")
-    return Progress(done, total, what)
+    try:
+        progress(Progress(params.get("done", 0), params.get("total", 0), params.get("what", "")))
+    except InterruptedByUserError:
+        cancel.ask()
 
 
 def _lost(method: str) -> DaemonLostError:

@@ -41,6 +41,7 @@ class Wire:
 
     def __init__(self, address: str, timeout_s: float | None) -> None:
         self._reader = LineReader()
+        self._ends_well = False
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             self._socket.settimeout(timeout_s)
@@ -96,11 +97,15 @@ class Wire:
             except TimeoutError:
                 raise
             except OSError as error:
-                raise HungUp(unheard=False) from error
+                raise HungUp(unheard=self._ends_well) from error
             if not data:
-                raise HungUp(unheard=False)
+                raise HungUp(unheard=self._ends_well)
             self._reader.feed(data)
         return decode(line)
+
+    def expect_end(self) -> None:
+        """The daemon has said that it closes: it answers what it has read, and reads no more."""
+        self._ends_well = True
 
     def hung_up(self) -> bool:
         """Whether the other side has closed already, as far as is known here; does not wait."""
