@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 
 class State(StrEnum):
@@ -143,7 +143,9 @@ class ExplainShare:
 
 @dataclass(frozen=True, slots=True)
 class SearchHit:
-    """A section found. ``content`` and ``explain`` are None unless asked for."""
+    """A section found. ``content`` and ``explain`` are None, and not in its JSON, unless asked for."""
+
+    ON_REQUEST: ClassVar = ("content", "explain")
 
     kbid: str
     docid: str
@@ -563,10 +565,13 @@ class DbStatus:
 def as_json(value: Any) -> Any:
     """Turns model values into what ``json.dumps`` takes: dataclasses to dicts in field order, tuples to lists.
 
-    Bytes become text; bytes that are not UTF-8 become ``{"base64": ...}``.
+    Bytes become text; bytes that are not UTF-8 become ``{"base64": ...}``. What a class names in ``ON_REQUEST`` is left
+    out where it is None.
     """
     if is_dataclass(value) and not isinstance(value, type):
-        return {f.name: as_json(getattr(value, f.name)) for f in fields(value)}
+        items = {f.name: as_json(getattr(value, f.name)) for f in fields(value)}
+        on_request = getattr(value, "ON_REQUEST", ())
+        return {name: item for name, item in items.items() if item is not None or name not in on_request}
     if isinstance(value, Mapping):
         return {str(key): as_json(item) for key, item in value.items()}
     if isinstance(value, (tuple, list)):

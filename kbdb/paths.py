@@ -62,6 +62,11 @@ class Layout(NamedTuple):
         return self.root / "lock"
 
     @property
+    def daemon(self) -> Path:
+        """Where the owner listens."""
+        return self.root / "daemon"
+
+    @property
     def indexes(self) -> Path:
         return self.root / "indexes"
 

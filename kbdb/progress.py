@@ -22,4 +22,5 @@ class Progress:
 
 
 Report = Callable[[Progress], None]
-"""What takes each step."""
+"""What takes each step. It may raise InterruptedByUserError to end the run: learn then stops after the document just
+learned and tells what it stored, all others leave everything as it was."""

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from kbdb.cli.arguments import DocFilter, Mode, Offset, SectionTypeFilter, TagFilter, TypeFilter, is_unicode
 from kbdb.cli.exits import Exit
 from kbdb.cli.render.search import draw_search
-from kbdb.cli.session import Db, Json, Session, object_of
+from kbdb.cli.session import Db, Json, Session
 from kbdb.errors import InvalidArgumentError
-
-if TYPE_CHECKING:
-    from kbdb.model import PagedSearchResult
-
-ON_REQUEST = ("content", "explain")
-"""Keys of a hit that are there only when asked for."""
 
 
 def search(
@@ -67,17 +61,7 @@ def search(
             section_type=section_type,
             docid=doc,
         )
-    session.answer(result, draw_search, search_as_json)
+    session.answer(result, draw_search)
     if result.unreadable:
         return Exit.PARTLY_DONE
     return Exit.DONE if result.hits else Exit.NOTHING_FOUND
-
-
-def search_as_json(result: PagedSearchResult) -> dict[str, Any]:
-    """The answer's JSON form; a hit has ``content`` and ``explain`` only when they were asked for."""
-    answer = object_of(result)
-    for hit in answer["hits"]:
-        for key in ON_REQUEST:
-            if hit[key] is None:
-                del hit[key]
-    return answer

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 
@@ -51,3 +52,7 @@ class ParsedDocument:
     head: str
     parts: tuple[Part, ...]
     warnings: tuple[str, ...] = ()
+
+
+Parse = Callable[[bytes, str, str | None, str], ParsedDocument]
+"""``kbdb.ingest.parse.parse``, or what does the same in another process."""

@@ -6,13 +6,15 @@ Verbs other than search are imported when first asked for: a command needs one, 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
 from typing import Literal
 
 from kbdb.checks import utf8
-from kbdb.errors import InvalidArgumentError
+from kbdb.errors import InvalidArgumentError, StorageError
+from kbdb.ingest.document import Parse
 from kbdb.knowledge import search as searching
 from kbdb.knowledge.core import Core
 from kbdb.knowledge.entries import clean_tags
@@ -45,17 +47,42 @@ SECTION_STATES = (*(str(state) for state in State), "unlisted")
 class KnowledgeBase:
     """An open database. Use it as a context manager, or close it: closing writes the index and empties the journal.
 
-    One thread at a time may use it. All methods raise DatabaseClosedError after ``close``, InvalidIdError for what is
-    not a kbid or docid, CorruptError for damaged files and StorageError where the file system refuses.
+    One thread at a time may use it; ``reading`` gives others something to read. All methods raise DatabaseClosedError
+    after ``close``, InvalidIdError for what is not a kbid or docid, CorruptError for damaged files and StorageError
+    where the file system refuses.
     """
 
     def __init__(self, core: Core) -> None:
         self._core = core
 
+    @classmethod
+    def open(cls, root: Path) -> KnowledgeBase:
+        """Opens a database in this process, which becomes its owner (errors as in ``kbdb.open``).
+
+        Args:
+            root: the ``.kbdb`` folder.
+        """
+        return cls(Core.open(root))
+
     @property
     def root(self) -> Path:
         """The ``.kbdb`` folder."""
         return self._core.store.layout.root
+
+    @property
+    def identity(self) -> str:
+        """The database's id, the same in all its copies."""
+        return self._core.store.catalog.id
+
+    @property
+    def format(self) -> int:
+        """The version of its truth files."""
+        return self._core.store.catalog.format
+
+    @property
+    def failure(self) -> StorageError | None:
+        """Why nothing more can be stored before the database is opened again, or None. Reading goes on."""
+        return self._core.store.failure
 
     @property
     def generation(self) -> int:
@@ -65,6 +92,31 @@ class KnowledgeBase:
     def close(self) -> None:
         """Gives the database up. Closing twice is fine."""
         self._core.close()
+
+    def let_go(self) -> None:
+        """Gives the database up and writes nothing more, where its folder is gone or somebody else's by now."""
+        self._core.let_go()
+
+    def reading(self) -> KnowledgeBase:
+        """What is stored now, for other threads to read while this one writes: later commits do not show in it.
+
+        It may be read by several threads at once until the database is closed; closing it does nothing.
+        """
+        self._core.require_open()
+        return KnowledgeBase(self._core.reading())
+
+    def together(self) -> AbstractContextManager[None]:
+        """A context whose writes become durable at its end, with one sync; none of them is acknowledged before.
+
+        Raises:
+            StorageError: at its end, when none of them could be stored.
+        """
+        self._core.require_open()
+        return self._core.together()
+
+    def parse_with(self, parse: Parse) -> None:
+        """Lets ``parse`` take the files apart that are learned, in the place of ``kbdb.ingest.parse.parse``."""
+        self._core.parse = parse
 
     def __enter__(self) -> KnowledgeBase:
         return self

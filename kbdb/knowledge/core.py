@@ -1,15 +1,18 @@
 """The one mutable object behind a KnowledgeBase: truth, beliefs and index of an open database, kept in step.
 
 Used by one thread at a time; its owner holds the database's lock. Everything that writes goes through ``commit``;
-everything that reads the index goes through ``snapshot``.
+everything that reads the index goes through ``snapshot``. Other threads read what ``reading`` gives them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from copy import copy
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from kbdb.config import Config, load
@@ -17,6 +20,7 @@ from kbdb.errors import CorruptError, DatabaseClosedError, KbdbError, SectionNot
 from kbdb.index.api import Stem
 from kbdb.index.engine import engine, stemmer
 from kbdb.index.fingerprint import describe
+from kbdb.ingest.document import Parse
 from kbdb.knowledge.indexer import DocumentListings, Indexer
 from kbdb.knowledge.liveness import Liveness
 from kbdb.knowledge.view import View
@@ -44,6 +48,7 @@ class Core:
         config: worker.toml as read when the database was opened.
         indexer: the index.
         analysis: what queries are resolved with, whatever the snapshot.
+        parse: what parses files instead of this process, where that is wanted.
     """
 
     def __init__(self, store: Store) -> None:
@@ -58,6 +63,7 @@ class Core:
         self.indexer = Indexer(store, self.engine, built_with, self.params, self.stem, memory, lambda: len(self.events))
         synonyms = load_synonyms(store.layout.synonyms, self.stem)
         self.analysis = Analysis(self.engine.tokenise, self.stem, stop_words(language), synonyms)
+        self.parse: Parse | None = None
         self._events: dict[str, Event] | None = None
         self._beliefs: Beliefs | None = None
         self._liveness: Liveness | None = None
@@ -65,6 +71,9 @@ class Core:
         self._snapshot_until = ""
         self._last_event = ""
         self._closed = False
+        self._together = False
+        self._read_at: int | None = None
+        self._refreshing = Lock()
 
     @classmethod
     def create(cls, root: Path) -> Core:
@@ -86,7 +95,7 @@ class Core:
 
     @property
     def generation(self) -> int:
-        return self.store.generation
+        return self.store.reached if self._read_at is None else self._read_at
 
     @property
     def notices(self) -> tuple[str, ...]:
@@ -110,7 +119,7 @@ class Core:
 
         Where that cannot be done now, nothing is lost: the journal is read again at the next opening.
         """
-        if self._closed:
+        if self._closed or self._read_at is not None:
             return
         self._closed = True
         try:
@@ -119,6 +128,12 @@ class Core:
         finally:
             self._snapshot = None
             self.store.close()
+
+    def let_go(self) -> None:
+        """Gives the database up and writes nothing more: its folder is somebody else's now, or gone."""
+        self._closed = True
+        self._snapshot = None
+        self.store.close()
 
     def require_open(self) -> None:
         """Raises DatabaseClosedError after ``close``."""
@@ -195,7 +210,7 @@ class Core:
         """
         before, known, reached = self.indexer.listings(changes), self.events, self.generation
         try:
-            self.store.commit(*changes)
+            self._take_in(changes)
             events = [event for change in changes for event in change.events]
             if events:
                 self._believe(events, known)
@@ -205,9 +220,43 @@ class Core:
             if self.generation != reached:
                 self._forget()
             raise
+        if not self._together:
+            self._checkpoint_if_long()
+        return self.generation
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Makes the commits within durable with one sync, at the end; until then none is acknowledged.
+
+        Raises:
+            StorageError: that sync failed, and none of them is stored.
+        """
+        self._together = True
+        try:
+            yield
+        finally:
+            self._together = False
+            if self.store.reached != self.store.generation:
+                self._sync_together()
+        self._checkpoint_if_long()
+
+    def _sync_together(self) -> None:
+        try:
+            self.store.sync()
+        except BaseException:
+            self._forget()
+            raise
+
+    def _take_in(self, changes: Sequence[Change]) -> None:
+        if not self._together:
+            self.store.commit(*changes)
+            return
+        for change in changes:
+            self.store.append(change)
+
+    def _checkpoint_if_long(self) -> None:
         if self.store.journal_bytes > JOURNAL_LIMIT:
             self._try_checkpoint(soon=True)
-        return self.generation
 
     def _believe(self, events: Sequence[Event], known: dict[str, Event]) -> None:
         """Takes in events that are stored."""
@@ -268,15 +317,34 @@ class Core:
         """The index at the current generation and this instant."""
         shown = self._snapshot
         if shown is None or (self._snapshot_until and utc_now() >= self._snapshot_until):
-            now = utc_now()
-            segments = self.indexer.segments
-            if self._liveness is None:
-                self._liveness = Liveness(self.beliefs, now)
-            else:
-                self._liveness.advance(now)
-            live = self._liveness.live(segments.slots)
-            shown = self._snapshot = View(self.generation, segments, live, self.params, self.analysis)
-            self._snapshot_until = self.beliefs.next_expiry(now)
+            with self._refreshing:
+                shown = self._fresh_snapshot()
+        return shown
+
+    def reading(self) -> Core:
+        """What is stored and believed now, for other threads to read while this goes on: later commits do not show.
+
+        Several threads may use it at a time; nothing that writes may be called on it.
+        """
+        self.snapshot()
+        still = copy(self)
+        still.indexer = self.indexer.reading()
+        still._read_at = self.generation
+        # Both go on changing here; they are made anew if a section's time runs out.
+        still._events = still._liveness = None
+        still._refreshing = Lock()
+        return still
+
+    def _fresh_snapshot(self) -> View:
+        now = utc_now()
+        segments = self.indexer.segments
+        if self._liveness is None:
+            self._liveness = Liveness(self.beliefs, now)
+        else:
+            self._liveness.advance(now)
+        live = self._liveness.live(segments.slots)
+        shown = self._snapshot = View(self.generation, segments, live, self.params, self.analysis)
+        self._snapshot_until = self.beliefs.next_expiry(now)
         return shown
 
     def document_is_live(self, docid: str) -> bool:

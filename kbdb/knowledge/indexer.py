@@ -7,6 +7,7 @@ how segments merge in ``kbdb.index.segments``, how they lie on disk in ``kbdb.st
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from functools import cache, partial
 
 from kbdb.errors import (
@@ -90,6 +91,12 @@ class Indexer:
         """Adds a notice, once."""
         if notice not in self.notices:
             self.notices.append(notice)
+
+    def reading(self) -> Indexer:
+        """The index as it is now, for others to read while this goes on."""
+        still = copy(self)
+        still.notices, still.left_out = list(self.notices), set(self.left_out)
+        return still
 
     def abandon(self, reason: str) -> None:
         """Lets go of an index that may not show the last commit; it is made anew when next asked for."""

@@ -19,6 +19,7 @@ from types import FrameType
 from kbdb.errors import (
     CorruptError,
     DocumentNotFoundError,
+    InterruptedByUserError,
     InvalidArgumentError,
     KbdbError,
     SectionNotFoundError,
@@ -74,8 +75,7 @@ def learn_paths(core: Core, paths: Sequence[Path], options: LearnOptions, progre
     for failed in walked.errors:
         tally.fail(source_of(core.store.layout.home, failed.path), failed.error)
     with _interruptible() as interrupted:
-        _learn_files(core, walked.files, options, tally, progress, interrupted)
-        tally.interrupted = interrupted()
+        tally.interrupted = not _learn_files(core, walked.files, options, tally, progress, interrupted)
     if not tally.interrupted:
         account_for_missing(core, [path for path in paths if path.is_dir()], options.prune, options.who, tally)
     tally.warnings.extend(_left_out(core, walked))
@@ -99,7 +99,8 @@ def _learn_files(
     tally: Tally,
     progress: Report | None,
     interrupted: Callable[[], bool],
-) -> None:
+) -> bool:
+    """Learns one file after the other; false where it was asked to stop before all were done."""
     batch: list[Planned] = []
     size = 0
     for done, source in enumerate(sources, start=1):
@@ -110,11 +111,22 @@ def _learn_files(
         if len(batch) >= BATCH_DOCUMENTS or size >= BATCH_BYTES or options.replace:
             _commit(core, batch, tally)
             batch, size = [], 0
-        if progress is not None:
-            progress(Progress(done, len(sources), source_of(core.store.layout.home, source.path)))
-        if interrupted():
-            break
+        step = Progress(done, len(sources), source_of(core.store.layout.home, source.path))
+        if not _goes_on(progress, step) or interrupted():
+            _commit(core, batch, tally)
+            return False
     _commit(core, batch, tally)
+    return True
+
+
+def _goes_on(progress: Report | None, step: Progress) -> bool:
+    if progress is None:
+        return True
+    try:
+        progress(step)
+    except InterruptedByUserError:
+        return False
+    return True
 
 
 def _commit(core: Core, batch: Sequence[Planned], tally: Tally) -> None:
@@ -155,7 +167,7 @@ def plan_file(core: Core, source: SourceFile, options: LearnOptions) -> Planned:
         return _unchanged(old)
     given = given_before(core, old)
     title = given.title if options.title is None else options.title
-    parsed = parse(data, source.path.name, options.type or given.type, title or "")
+    parsed = (core.parse or parse)(data, source.path.name, options.type or given.type, title or "")
     said = given.description if options.description is None else options.description
     sections = sections_of(parsed.parts, section_type_of(core, old, options), parsed.type)
     now = now_seconds()

@@ -60,7 +60,7 @@ def learn_content(core: Core, content: bytes, options: LearnOptions) -> AddSecti
 
 def plan_content(core: Core, content: bytes, options: LearnOptions) -> Planned:
     """Plans what learning one text changes."""
-    parsed = parse(content, "", options.type, options.title or "")
+    parsed = (core.parse or parse)(content, "", options.type, options.title or "")
     docid, old = _document_to_join(core, parsed.title, options)
     sections = sections_of(parsed.parts, section_type_of(core, old, options), parsed.type)
     stated = [Item(p, s) for p, s in zip(placements_of(parsed.parts, sections), sections, strict=True)]

@@ -136,6 +136,11 @@ class Store:
         return self._journal.generation
 
     @property
+    def reached(self) -> int:
+        """The generation that what was taken in makes, acknowledged or not."""
+        return max(self._backlog.last(), self.generation)
+
+    @property
     def journal_bytes(self) -> int:
         """Length of the journal, which a checkpoint brings down."""
         return self._journal.size
@@ -155,7 +160,7 @@ class Store:
             self._require_open()
             self._journal.require_usable()
             commit = self._placed(encode_change(change))
-            generation = max(self._backlog.last(), self.generation) + 1
+            generation = self.reached + 1
             self._backlog.add(generation, commit)
             return generation
 

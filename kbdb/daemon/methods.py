@@ -1,0 +1,125 @@
+"""The methods a client may call: what each takes, whether it writes, and which verb of KnowledgeBase answers it.
+
+The one place where wire names meet ``KnowledgeBase``. ``hello``, ``shutdown``, ``ping``, ``daemonStatus`` and
+``dbStatus`` have more to say than a database knows; ``kbdb.daemon.server`` answers them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import msgspec
+
+from kbdb.daemon import requests as r
+from kbdb.errors import InvalidArgumentError
+from kbdb.knowledge import KnowledgeBase
+from kbdb.knowledge.progress import Report
+
+P = TypeVar("P", bound=r.Params)
+Run = Callable[[KnowledgeBase, Any, Report], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """One method. Where its parameters are ``WriteParams`` it takes its turn with other writers, else it only reads.
+
+    Attributes:
+        params: the class of its parameters.
+        run: calls the verb; gets a ``Report`` for long runs and returns a value of ``kbdb.model``, or of JSON.
+        is_short: of a request's parameters, whether it may share its sync with others that wait; None: never.
+    """
+
+    params: type[r.Params]
+    run: Run
+    is_short: Callable[[Any], bool] | None = None
+
+
+def read_params(kind: type[P], given: Any) -> P:
+    """The parameters of a request, checked.
+
+    Raises:
+        InvalidArgumentError: something is missing, unknown or of the wrong type; names it.
+    """
+    try:
+        return msgspec.convert(given, kind)
+    except msgspec.ValidationError as error:
+        names = ", ".join(field.encode_name for field in msgspec.structs.fields(kind)) or "none"
+        raise InvalidArgumentError(f"parameters: {error}", f"it takes: {names}") from error
+
+
+def schemas() -> dict[str, dict[str, Any]]:
+    """The JSON Schema of each method's parameters."""
+    return {name: msgspec.json.schema(method.params) for name, method in METHODS.items()}
+
+
+def _arguments(params: r.Params) -> dict[str, Any]:
+    """The parameters as arguments of a verb; what every write takes is for the queue."""
+    given = msgspec.structs.asdict(params)
+    if isinstance(params, r.WriteParams):
+        del given["deadline_ms"], given["progress"]
+    return {name: value.base64 if isinstance(value, r.Encoded) else value for name, value in given.items()}
+
+
+def _verb(name: str) -> Run:
+    """The KnowledgeBase method whose arguments are called as the parameters are."""
+
+    def run(kb: KnowledgeBase, params: r.Params, _: Report) -> Any:
+        return getattr(kb, name)(**_arguments(params))
+
+    return run
+
+
+def _learn(kb: KnowledgeBase, params: r.Learn, report: Report) -> Any:
+    if params.paths is None:
+        return kb.learn(**_arguments(params))
+    _require_absolute(*params.paths)
+    return kb.learn(**_arguments(params), progress=report)
+
+
+def _is_short_learn(params: r.Learn) -> bool:
+    return params.paths is None or (len(params.paths) == 1 and os.path.isfile(params.paths[0]))
+
+
+def _rebuild(kb: KnowledgeBase, _: r.WriteNothing, report: Report) -> Any:
+    return kb.rebuild(report)
+
+
+def _transfer(name: str) -> Run:
+    def run(kb: KnowledgeBase, params: r.Transfer, _: Report) -> Any:
+        _require_absolute(params.path)
+        return getattr(kb, name)(params.path)
+
+    return run
+
+
+def _require_absolute(*paths: str) -> None:
+    """A relative path means another file to the client than to this process."""
+    for path in paths:
+        if not os.path.isabs(path):
+            raise InvalidArgumentError(f"the path {path!r} is not absolute", "send absolute paths")
+
+
+def _always(_: r.Params) -> bool:
+    return True
+
+
+METHODS: dict[str, Method] = {
+    "search": Method(r.Search, _verb("search")),
+    "recall": Method(r.Recall, _verb("recall")),
+    "retrieve": Method(r.SectionOrDocument, _verb("retrieve")),
+    "retrieveDocument": Method(r.RetrieveDocument, _verb("retrieve")),
+    "list": Method(r.List, _verb("list")),
+    "learn": Method(r.Learn, _learn, is_short=_is_short_learn),
+    "addSection": Method(r.AddSection, _verb("learn"), is_short=_always),
+    "removeSection": Method(r.RemoveSection, _verb("unlearn"), is_short=_always),
+    "restore": Method(r.Restore, _verb("restore"), is_short=_always),
+    # What it compares must not change meanwhile.
+    "check": Method(r.WriteNothing, _verb("check")),
+    "gc": Method(r.Gc, _verb("gc")),
+    "rebuildIndexes": Method(r.WriteNothing, _rebuild),
+    "export": Method(r.Transfer, _transfer("export")),
+    "import": Method(r.Transfer, _transfer("import_")),
+}

@@ -1,0 +1,153 @@
+"""What a daemon leaves in the file system while it lives: socket, pid file, address, and the lock of a write.
+
+All of it is a hint for those who look for the daemon; who owns the database is decided by the lock inside it alone. So
+whatever lies about from a daemon that was killed is written over, and what is missing is put back.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import fasteners
+
+import kbdb
+from kbdb import platform
+from kbdb.errors import StorageError
+from kbdb.paths import Layout
+
+log = logging.getLogger(__name__)
+
+BACKLOG = 128
+"""Connections that may wait to be accepted: fifty commands starting at once are no reason to refuse one."""
+
+
+class Places:
+    """The files of one daemon.
+
+    Args:
+        root: the database's folder.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._address_file = Layout(root).daemon
+        context = platform.context_id(root)
+        self.address = platform.get_ipc_path(context)
+        runtime = platform.runtime_dir()
+        self._pid_file = runtime / f"kbdb-{context}.pid"
+        self._lock_file = runtime / f"kbdb-{context}.lock"
+        self._socket_id: tuple[int, int] | None = None
+
+    def listen(self) -> socket.socket:
+        """A listening socket in the place of whatever stood there, reachable by the user alone.
+
+        Raises:
+            StorageError: the system refused.
+        """
+        listening = socket.socket(socket.AF_UNIX)
+        try:
+            platform.runtime_dir()
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(self.address)
+            before = os.umask(0o177)
+            try:
+                listening.bind(self.address)
+            finally:
+                os.umask(before)
+            listening.listen(BACKLOG)
+            listening.setblocking(False)
+            self._socket_id = _identity(self.address)
+        except OSError as error:
+            listening.close()
+            raise StorageError(f"cannot listen at {self.address}: {error.strerror}") from error
+        return listening
+
+    def announce(self) -> None:
+        """Tells others where this daemon listens. Where the disk refuses, they find it by the socket's usual name."""
+        told = {"address": self.address, "pid": os.getpid(), "version": kbdb.__version__}
+        for path, text in ((self._address_file, json.dumps(told)), (self._pid_file, str(os.getpid()))):
+            try:
+                _write(path, text + "\n")
+            except OSError as error:
+                log.warning("cannot write %s: %s", path, error.strerror)
+
+    def are_whole(self) -> bool:
+        """Whether socket, address and pid file are still there, and this daemon's."""
+        listens = self._socket_id is not None and _identity(self.address) == self._socket_id
+        return listens and self._is_announced()
+
+    def is_served(self) -> bool:
+        """Whether a daemon takes connections where one is announced, or would usually listen."""
+        return any(map(_takes_connections, {self._announced_address(), self.address} - {""}))
+
+    def clear(self) -> None:
+        """Removes what is this daemon's; another one's stays."""
+        if self._is_announced():
+            for path in (self._address_file, self._pid_file):
+                with contextlib.suppress(OSError):
+                    path.unlink()
+        if self._socket_id is not None and _identity(self.address) == self._socket_id:
+            with contextlib.suppress(OSError):
+                os.unlink(self.address)
+        self._socket_id = None
+
+    @contextlib.contextmanager
+    def write_lock(self) -> Iterator[None]:
+        """Held for one write operation, for programs that want to know that none is under way.
+
+        Raises:
+            StorageError: the runtime folder refuses the lock file.
+        """
+        try:
+            platform.runtime_dir()
+            lock = fasteners.InterProcessLock(self._lock_file)
+            lock.acquire()
+        except OSError as error:
+            raise StorageError(f"cannot lock {self._lock_file}: {error.strerror}") from error
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def _is_announced(self) -> bool:
+        return self._announced().get("pid") == os.getpid() and self._pid_file.exists()
+
+    def _announced_address(self) -> str:
+        address = self._announced().get("address")
+        return address if isinstance(address, str) else ""
+
+    def _announced(self) -> dict[str, Any]:
+        try:
+            told = json.loads(self._address_file.read_bytes())
+        except (OSError, ValueError):
+            return {}
+        return told if isinstance(told, dict) else {}
+
+
+def _write(path: Path, text: str) -> None:
+    temporary = path.with_name(f"{path.name}.tmp")
+    temporary.write_text(text, encoding="utf-8", errors="surrogateescape")
+    temporary.replace(path)
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _takes_connections(address: str) -> bool:
+    with socket.socket(socket.AF_UNIX) as probe:
+        try:
+            probe.connect(address)
+        except OSError:
+            return False
+    return True

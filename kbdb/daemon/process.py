@@ -1,0 +1,179 @@
+"""A daemon's life: becomes the owner, listens, watches that it is still wanted, and leaves nothing behind.
+
+It ends when it is told to (a client's ``shutdown``, a signal), when nobody called for ``daemon.idle_timeout_s``, when
+its database is gone, and when storing failed in a way that only opening anew mends. Before it gives the database up it
+answers what it took on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import kbdb
+from kbdb import platform
+from kbdb.config import load
+from kbdb.daemon.connection import Connection
+from kbdb.daemon.log import log_path, start_log
+from kbdb.daemon.parsing import Parser
+from kbdb.daemon.places import Places
+from kbdb.daemon.server import Server
+from kbdb.errors import DatabaseLockedError, KbdbError, NotADatabaseError
+from kbdb.knowledge import KnowledgeBase
+from kbdb.paths import Layout
+
+log = logging.getLogger(__name__)
+
+TITLE = "kbdb-worker"
+WATCH_S = 1.0
+"""How often a daemon looks whether its database and its files are still there."""
+
+OWNER_PATIENCE_S = 10.0
+OWNER_PAUSE_S = 0.05
+"""How long, and how often, it tries to become the owner: the daemon before it may be closing."""
+
+SWITCH_INTERVAL_S = 50e-6
+"""How long a thread in Python may keep a search from going on: its default is a hundred times what a search takes."""
+
+
+def run(root: Path) -> int:
+    """Serves a database until there is a reason to stop.
+
+    Args:
+        root: the ``.kbdb`` folder.
+
+    Returns:
+        An exit code: 0 also where another daemon serves the database already.
+    """
+    start_log(log_path(root))
+    try:
+        kb = _own(root)
+        if kb is None:
+            return 0
+        _name_process()
+        asyncio.run(_Life(root, kb).live())
+    except KbdbError as error:
+        log.error("%s%s", error.message, f" ({error.hint})" if error.hint else "")
+        return 1
+    except Exception:
+        log.exception("the daemon failed")
+        return 1
+    return 0
+
+
+def _own(root: Path) -> KnowledgeBase | None:
+    """The opened database; None where another daemon has it, and answers."""
+    give_up = time.monotonic() + OWNER_PATIENCE_S
+    while True:
+        try:
+            return KnowledgeBase.open(root)
+        except DatabaseLockedError:
+            if Places(root).is_served():
+                log.info("another daemon serves %s", root)
+                return None
+            if time.monotonic() > give_up:
+                raise
+            time.sleep(OWNER_PAUSE_S)
+
+
+def _name_process() -> None:
+    import setproctitle
+
+    setproctitle.setproctitle(TITLE)
+
+
+class _Life:
+    """One run of a daemon, from opened to closed."""
+
+    def __init__(self, root: Path, kb: KnowledgeBase) -> None:
+        self._root = root
+        self._kb = kb
+        self._places = Places(root)
+        self._database = _identity(root)
+        self._idle_timeout_s = load(Layout(root).config).daemon.idle_timeout_s
+        self._leaving = asyncio.Event()
+        self._reason = ""
+
+    async def live(self) -> None:
+        sys.setswitchinterval(SWITCH_INTERVAL_S)
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self._leave, f"signal {number.name}")
+        with Parser() as parser:
+            self._kb.parse_with(parser.parse)
+            server = Server(self._kb, self._turn, self._leave)
+            listener = await self._listen(server)
+            log.info("serves %s, kbdb %s, at %s", self._root, kbdb.__version__, self._places.address)
+            if platform.is_network_file_system(self._root):
+                log.warning("%s is on a network file system: locks may not hold there", self._root)
+            try:
+                listener = await self._watch(server, listener, parser)
+            finally:
+                listener.close()
+                self._places.clear()
+                log.info("leaves: %s", self._reason)
+                server.let_go()
+                await asyncio.to_thread(server.close)
+                self._close()
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """Held for one write operation; nothing is written where the database was removed."""
+        if not self._is_there():
+            raise NotADatabaseError(f"{self._root} was removed", "kbdb init makes a new one")
+        with self._places.write_lock():
+            yield
+
+    def _close(self) -> None:
+        if self._is_there():
+            self._kb.close()
+        else:
+            self._kb.let_go()
+
+    async def _listen(self, server: Server) -> asyncio.Server:
+        listening = self._places.listen()
+        listener = await asyncio.get_running_loop().create_unix_server(lambda: Connection(server), sock=listening)
+        self._places.announce()
+        return listener
+
+    async def _watch(self, server: Server, listener: asyncio.Server, parser: Parser) -> asyncio.Server:
+        """Looks after its files until there is a reason to leave."""
+        while not self._leaving.is_set():
+            try:
+                await asyncio.wait_for(self._leaving.wait(), WATCH_S)
+            except TimeoutError:
+                parser.rest()
+                if not self._is_there():
+                    self._leave("its database is gone")
+                elif self._kb.failure is not None:
+                    self._leave(f"storing failed: {self._kb.failure.message}")
+                elif not server.active and time.monotonic() - server.last_call >= self._idle_timeout_s:
+                    self._leave(f"nobody called for {self._idle_timeout_s} s")
+                elif not self._places.are_whole():
+                    log.warning("its socket, address or pid file went away; they are made anew")
+                    listener.close()
+                    listener = await self._listen(server)
+        return listener
+
+    def _is_there(self) -> bool:
+        return _identity(self._root) == self._database is not None
+
+    def _leave(self, reason: str) -> None:
+        self._reason = self._reason or reason
+        self._leaving.set()
+
+
+def _identity(root: Path) -> tuple[int, int] | None:
+    """Which database stands there: one made anew in the same folder is another."""
+    try:
+        found = os.stat(Layout(root).lock)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

@@ -1,0 +1,268 @@
+"""Answers clients: reads in a few threads, each on what was last committed; writes handed to the writer.
+
+Runs on the event loop's thread; what other threads want of it comes through ``call_soon_threadsafe``. Knows no sockets:
+``kbdb.daemon.process`` listens, ``kbdb.daemon.connection`` speaks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from threading import Event
+from typing import Any
+
+import kbdb
+from kbdb import platform
+from kbdb.daemon.answers import answer_line, progress_line
+from kbdb.daemon.connection import Connection
+from kbdb.daemon.methods import METHODS, Method, read_params
+from kbdb.daemon.queue import FairQueue, Job
+from kbdb.daemon.requests import Hello, Nothing, WriteParams
+from kbdb.daemon.writer import Writer
+from kbdb.errors import BusyError, InterruptedByUserError, InvalidArgumentError, KbdbError, NotADatabaseError
+from kbdb.knowledge import KnowledgeBase
+from kbdb.knowledge.progress import Progress
+from kbdb.model import PagedSearchResult
+from kbdb.rpc.codes import INVALID_REQUEST, METHOD_NOT_FOUND
+from kbdb.rpc.messages import Failure, Id, Request, encode
+
+log = logging.getLogger(__name__)
+
+READERS = 4
+"""Threads that read. More would only wait for each other: outside the engine one of them runs at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A write that a client waits for, and what refuses it when it has waited too long."""
+
+    job: Job
+    deadline: asyncio.TimerHandle
+
+
+class Server:
+    """What a daemon does for its clients.
+
+    Args:
+        kb: the database.
+        lock: makes a context that is held for one write operation.
+        leave: called when a client asks the daemon to end.
+
+    Attributes:
+        writer: the thread that writes.
+        active: requests that are not answered yet.
+        last_call: when the last request came or was answered (``time.monotonic``).
+    """
+
+    def __init__(
+        self, kb: KnowledgeBase, lock: Callable[[], AbstractContextManager[object]], leave: Callable[[str], None]
+    ) -> None:
+        self.active = 0
+        self.last_call = self._started = time.monotonic()
+        self._kb = kb
+        self._leave = leave
+        self._loop = asyncio.get_running_loop()
+        self._connections: dict[Connection, dict[Id, Asked]] = {}
+        self._queue = FairQueue()
+        self._reading: KnowledgeBase | None = None
+        self._readable = Event()
+        self._readers = ThreadPoolExecutor(READERS, "kbdb-reader")
+        self.writer = Writer(kb, self._queue, lock, self.publish)
+        self.writer.start()
+
+    def status(self) -> dict[str, Any]:
+        """What ``daemonStatus`` tells, and ``dbStatus`` under ``daemon``."""
+        return {
+            "pid": os.getpid(),
+            "version": kbdb.__version__,
+            "uptime_s": time.monotonic() - self._started,
+            "rss_bytes": platform.resident_bytes(),
+            "connections": len(self._connections),
+            "waiting": len(self._queue),
+            "doing": str(self.writer.doing or ""),
+        }
+
+    def publish(self, reading: KnowledgeBase) -> None:
+        """Lets readers read from now on what was just committed. From any thread."""
+        self._reading = reading
+        self._readable.set()
+
+    def connected(self, connection: Connection) -> None:
+        self._connections[connection] = {}
+
+    def disconnected(self, connection: Connection) -> None:
+        for id in list(self._connections.get(connection, ())):
+            self.cancel(connection, id)
+        self._connections.pop(connection, None)
+
+    def request(self, connection: Connection, request: Request) -> None:
+        """Sees to it that a request gets its answer."""
+        self.last_call = time.monotonic()
+        self.active += 1
+        if not connection.greeted and request.method != "hello":
+            failure = Failure(request.id, INVALID_REQUEST, "the first message must be hello")
+            self._done(connection, encode(failure))
+            return
+        try:
+            self._start(connection, request)
+        except KbdbError as error:
+            self._answer(connection, request.id, error)
+
+    def cancel(self, connection: Connection, id: Id) -> None:
+        """Ends a write early that a connection waits for: at once where its turn has not come."""
+        asked = self._connections[connection].get(id)
+        if asked is None:
+            return
+        asked.job.cancelled.set()
+        if self._queue.withdraw(asked.job):
+            self._finish(connection, id, InterruptedByUserError("interrupted", "nothing was stored"))
+
+    def let_go(self) -> None:
+        """Closes each connection once all it asked for is answered; who has more to ask finds the next daemon."""
+        for connection in list(self._connections):
+            connection.close_when_answered()
+
+    def close(self) -> None:
+        """Takes no more work, and waits until what is under way is done and answered."""
+        self._queue.end()
+        self.writer.join()
+        self._readers.shutdown()
+
+    def _start(self, connection: Connection, request: Request) -> None:
+        if own := self._own_method(request.method):
+            own(connection, request)
+            return
+        method = METHODS.get(request.method)
+        if method is None:
+            failure = Failure(request.id, METHOD_NOT_FOUND, f"no method {request.method!r}")
+            self._done(connection, encode(failure))
+            return
+        params = read_params(method.params, request.params)
+        if isinstance(params, WriteParams):
+            self._enqueue(connection, request, method, params)
+        else:
+            self._read(connection, request.id, lambda kb: method.run(kb, params, _unheard))
+
+    def _read(self, connection: Connection, id: Id, run: Callable[[KnowledgeBase], Any]) -> None:
+        self._readers.submit(self._read_now, connection, id, run)
+
+    def _read_now(self, connection: Connection, id: Id, run: Callable[[KnowledgeBase], Any]) -> None:
+        """Reads, on a reader's thread."""
+        try:
+            reading = self._committed()
+            outcome = run(reading)
+            if isinstance(outcome, PagedSearchResult) and outcome.unreadable and reading is not self._committed():
+                # What it found may have been removed for good since.
+                outcome = run(self._committed())
+        except Exception as error:
+            outcome = _told(error)
+        line = answer_line(id, outcome)
+        self._loop.call_soon_threadsafe(self._done, connection, line)
+
+    def _committed(self) -> KnowledgeBase:
+        """What was last committed; waits until the index is loaded after the start."""
+        self._readable.wait()
+        assert self._reading is not None
+        return self._reading
+
+    def _enqueue(self, connection: Connection, request: Request, method: Method, params: WriteParams) -> None:
+        id = request.id
+
+        def deliver(outcome: Any) -> None:
+            self._loop.call_soon_threadsafe(self._finish, connection, id, outcome)
+
+        def tell(step: Progress) -> None:
+            self._loop.call_soon_threadsafe(connection.send, progress_line(id, step))
+
+        job = Job(
+            owner=connection,
+            what=request.method,
+            who=connection.peer,
+            run=lambda kb, report: method.run(kb, params, report),
+            is_short=method.is_short is not None and method.is_short(params),
+            deliver=deliver,
+            tell=tell if params.progress else None,
+        )
+        asked = self._connections[connection]
+        if id in asked:
+            raise InvalidArgumentError(f"the id {id!r} is that of a request not answered yet", "use each id once")
+        self._queue.put(job)
+        wait_s = params.deadline_ms / 1000
+        asked[id] = Asked(job, self._loop.call_later(wait_s, self._expire, connection, id, wait_s))
+
+    def _expire(self, connection: Connection, id: Id, waited_s: float) -> None:
+        if self._queue.withdraw(self._connections[connection][id].job):
+            doing = self.writer.doing
+            message = f"waited {waited_s:g} s for a turn to write" + (f"; {doing}" if doing else "")
+            self._finish(connection, id, BusyError(message, "try again later"))
+
+    def _finish(self, connection: Connection, id: Id, outcome: Any) -> None:
+        asked = self._connections.get(connection, {}).pop(id, None)
+        if asked is not None:
+            asked.deadline.cancel()
+        self._answer(connection, id, outcome)
+
+    def _answer(self, connection: Connection, id: Id, outcome: Any) -> None:
+        self._done(connection, answer_line(id, outcome))
+
+    def _done(self, connection: Connection, line: bytes) -> None:
+        self.active -= 1
+        self.last_call = time.monotonic()
+        connection.answer(line)
+
+    def _own_method(self, name: str) -> Callable[[Connection, Request], None] | None:
+        return {
+            "hello": self._hello,
+            "ping": self._ping,
+            "shutdown": self._shutdown,
+            "daemonStatus": self._daemon_status,
+            "dbStatus": self._db_status,
+            # A daemon only ever serves a database that is there.
+            "initDirectory": self._db_status,
+        }.get(name)
+
+    def _hello(self, connection: Connection, request: Request) -> None:
+        hello = read_params(Hello, request.params)
+        own = self._kb.identity
+        if hello.database not in ("", own):
+            raise NotADatabaseError(
+                f"the daemon serves database {own}, not {hello.database}",
+                "another database stands there now; try again",
+            )
+        connection.greeted = True
+        told = {"version": kbdb.__version__, "format": self._kb.format, "database": own}
+        self._answer(connection, request.id, {**told, "root": str(self._kb.root), "pid": os.getpid()})
+
+    def _ping(self, connection: Connection, request: Request) -> None:
+        read_params(Nothing, request.params)
+        self._answer(connection, request.id, {})
+
+    def _shutdown(self, connection: Connection, request: Request) -> None:
+        read_params(Nothing, request.params)
+        self._answer(connection, request.id, {"stopping": True})
+        self._leave(f"{connection.peer} asked for it")
+
+    def _daemon_status(self, connection: Connection, request: Request) -> None:
+        read_params(Nothing, request.params)
+        self._answer(connection, request.id, self.status())
+
+    def _db_status(self, connection: Connection, request: Request) -> None:
+        read_params(Nothing, request.params)
+        daemon = self.status()
+        self._read(connection, request.id, lambda kb: replace(kb.status(), daemon=daemon))
+
+
+def _unheard(step: Progress) -> None:
+    """A report for what reads: nobody asks how far it is."""
+
+
+def _told(error: Exception) -> Exception:
+    if not isinstance(error, KbdbError):
+        log.error("a read failed", exc_info=error)
+    return error

@@ -1,0 +1,115 @@
+"""The one thread that writes: takes waiting requests in turn, commits, and puts up what was committed for readers.
+
+A request's result is delivered after its commit is durable and after readers see it: whoever hears of a write finds it.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any
+
+from kbdb.daemon.queue import FairQueue, Job
+from kbdb.errors import InterruptedByUserError, KbdbError
+from kbdb.knowledge import KnowledgeBase
+from kbdb.knowledge.progress import Progress, Report
+
+log = logging.getLogger(__name__)
+
+TOLD_EACH_S = 0.1
+"""How often a client hears how far its long run is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Doing:
+    """What the writer does now, and since when (``time.monotonic``)."""
+
+    what: str
+    who: str
+    since: float
+
+    def __str__(self) -> str:
+        return f"{self.what} of {self.who} has been writing for {time.monotonic() - self.since:.1f} s"
+
+
+class Writer(threading.Thread):
+    """Owns a KnowledgeBase for writing.
+
+    Args:
+        kb: the database; nobody else may use it while the thread runs.
+        queue: where requests wait.
+        lock: makes a context that is held for one write operation.
+        publish: takes what readers shall read from now on.
+
+    Attributes:
+        doing: what is written now, or None.
+    """
+
+    def __init__(
+        self,
+        kb: KnowledgeBase,
+        queue: FairQueue,
+        lock: Callable[[], AbstractContextManager[object]],
+        publish: Callable[[KnowledgeBase], None],
+    ) -> None:
+        super().__init__(name="kbdb-writer", daemon=True)
+        self.doing: Doing | None = None
+        self._kb = kb
+        self._queue = queue
+        self._lock = lock
+        self._publish = publish
+
+    def run(self) -> None:
+        """Writes until the queue is ended and empty."""
+        self._publish(self._kb.reading())
+        while jobs := self._queue.take():
+            self.doing = Doing(jobs[0].what, jobs[0].who, time.monotonic())
+            outcomes = self._outcomes(jobs)
+            self.doing = None
+            for job, outcome in zip(jobs, outcomes, strict=True):
+                job.deliver(outcome)
+
+    def _outcomes(self, jobs: list[Job]) -> list[Any]:
+        """What became of each job: its result or an exception."""
+        try:
+            with self._lock():
+                if len(jobs) == 1:
+                    outcomes = [self._outcome(jobs[0])]
+                else:
+                    with self._kb.together():
+                        outcomes = [self._outcome(job) for job in jobs]
+                self._publish(self._kb.reading())
+        except Exception as error:
+            if not isinstance(error, KbdbError):
+                log.exception("%s failed", ", ".join(job.what for job in jobs))
+            return [error] * len(jobs)
+        return outcomes
+
+    def _outcome(self, job: Job) -> Any:
+        try:
+            return job.run(self._kb, _report_of(job))
+        except KbdbError as error:
+            return error
+        except Exception as error:
+            log.exception("%s failed", job.what)
+            return error
+
+
+def _report_of(job: Job) -> Report:
+    """Passes each step on, not too often, and ends the run once the job is cancelled."""
+    told = time.monotonic()
+
+    def report(step: Progress) -> None:
+        nonlocal told
+        if job.cancelled.is_set():
+            raise InterruptedByUserError("interrupted", "what was acknowledged before is stored")
+        now = time.monotonic()
+        if job.tell is not None and (now - told >= TOLD_EACH_S or step.done == step.total):
+            told = now
+            job.tell(step)
+
+    return report
