@@ -25,6 +25,9 @@ class KbdbError(Exception):
         self.message = message
         self.hint = hint
 
+    def __reduce__(self) -> tuple[type[KbdbError], tuple[str, str]]:
+        return type(self), (self.message, self.hint)
+
     def as_dict(self) -> dict[str, dict[str, str]]:
         """The JSON form: ``{"error": {"code", "message", "hint"}}``."""
         return {"error": {"code": self.code, "message": self.message, "hint": self.hint}}

@@ -87,6 +87,35 @@ def process_name(pid: int) -> str:
         return ""
 
 
+def resident_bytes() -> int:
+    """Memory of this process that is in use now; on systems that do not tell, the most it ever was."""
+    try:
+        with open("/proc/self/statm", "rb") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return _peak_bytes()
+
+
+def _peak_bytes() -> int:
+    if sys.platform == "win32":
+        return 0
+    import resource
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def peer_pid(connection: socket.socket) -> int:
+    """The process at the other end of a Unix socket; 0 where the system does not tell."""
+    if sys.platform != "linux":
+        return 0
+    import socket
+    import struct
+
+    found = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    return int(struct.unpack("3i", found)[0])
+
+
 def context_id(root: Path) -> str:
     """The name a database goes by outside its folder: 16 hex digits of the SHA-256 of its real path."""
     import hashlib

@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 
 from kbdb.errors import KbdbError
-from kbdb.knowledge.progress import Progress
 from kbdb.model import DocumentView, PagedSearchResult, SearchHit, SectionView, as_json
+from kbdb.progress import Progress
 from kbdb.rpc.codes import INTERNAL_ERROR
 from kbdb.rpc.messages import Failure, Id, Notification, Result, encode
 from kbdb.rpc.refusals import failure_of

@@ -16,7 +16,7 @@ import msgspec
 from kbdb.daemon import requests as r
 from kbdb.errors import InvalidArgumentError
 from kbdb.knowledge import KnowledgeBase
-from kbdb.knowledge.progress import Report
+from kbdb.progress import Report
 
 P = TypeVar("P", bound=r.Params)
 Run = Callable[[KnowledgeBase, Any, Report], Any]

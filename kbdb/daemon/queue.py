@@ -13,7 +13,7 @@ from typing import Any
 
 from kbdb.errors import BusyError
 from kbdb.knowledge import KnowledgeBase
-from kbdb.knowledge.progress import Progress, Report
+from kbdb.progress import Progress, Report
 
 MAX_WAITING = 1024
 """More requests than these are refused at once: their deadlines would pass before their turn came."""

@@ -16,7 +16,7 @@ from typing import Any
 from kbdb.daemon.queue import FairQueue, Job
 from kbdb.errors import InterruptedByUserError, KbdbError
 from kbdb.knowledge import KnowledgeBase
-from kbdb.knowledge.progress import Progress, Report
+from kbdb.progress import Progress, Report
 
 log = logging.getLogger(__name__)
 
