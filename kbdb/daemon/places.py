@@ -68,14 +68,14 @@ class Places:
             raise StorageError(f"cannot listen at {self.address}: {error.strerror}") from error
         return listening
 
+    def announce_coming(self) -> None:
+        """Tells others that a daemon owns the database and is about to listen."""
+        self._announce("")
+
     def announce(self) -> None:
         """Tells others where this daemon listens. Where the disk refuses, they find it by the socket's usual name."""
-        told = {"address": self.address, "pid": os.getpid(), "version": kbdb.__version__}
-        for path, text in ((self._address_file, json.dumps(told)), (self._pid_file, str(os.getpid()))):
-            try:
-                _write(path, text + "\n")
-            except OSError as error:
-                log.warning("cannot write %s: %s", path, error.strerror)
+        self._announce(self.address)
+        _try_to_write(self._pid_file, str(os.getpid()))
 
     def are_whole(self) -> bool:
         """Whether socket, address and pid file are still there, and this daemon's."""
@@ -115,6 +115,10 @@ class Places:
         finally:
             lock.release()
 
+    def _announce(self, address: str) -> None:
+        told = {"address": address, "pid": os.getpid(), "version": kbdb.__version__}
+        _try_to_write(self._address_file, json.dumps(told))
+
     def _is_announced(self) -> bool:
         return self._announced().get("pid") == os.getpid() and self._pid_file.exists()
 
@@ -130,10 +134,13 @@ class Places:
         return told if isinstance(told, dict) else {}
 
 
-def _write(path: Path, text: str) -> None:
+def _try_to_write(path: Path, text: str) -> None:
     temporary = path.with_name(f"{path.name}.tmp")
-    temporary.write_text(text, encoding="utf-8", errors="surrogateescape")
-    temporary.replace(path)
+    try:
+        temporary.write_text(f"{text}\n", encoding="ascii")
+        temporary.replace(path)
+    except OSError as error:
+        log.warning("cannot write %s: %s", path, error.strerror)
 
 
 def _identity(path: str) -> tuple[int, int] | None:

@@ -8,6 +8,7 @@ answers what it took on.
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import os
 import signal
@@ -16,6 +17,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from setproctitle import setproctitle
 
 import kbdb
 from kbdb import platform
@@ -52,15 +55,16 @@ def run(root: Path) -> int:
     Returns:
         An exit code: 0 also where another daemon serves the database already.
     """
-    start_log(log_path(root))
     try:
+        start_log(log_path(root))
+        setproctitle(TITLE)
         kb = _own(root)
         if kb is None:
             return 0
-        _name_process()
         asyncio.run(_Life(root, kb).live())
     except KbdbError as error:
-        log.error("%s%s", error.message, f" ({error.hint})" if error.hint else "")
+        # As the client that started this process reads it.
+        print(json.dumps(error.as_dict()), file=sys.stderr, flush=True)
         return 1
     except Exception:
         log.exception("the daemon failed")
@@ -83,19 +87,14 @@ def _own(root: Path) -> KnowledgeBase | None:
             time.sleep(OWNER_PAUSE_S)
 
 
-def _name_process() -> None:
-    import setproctitle
-
-    setproctitle.setproctitle(TITLE)
-
-
 class _Life:
-    """One run of a daemon, from opened to closed."""
+    """One run of a daemon, from the opened database to the closed one."""
 
     def __init__(self, root: Path, kb: KnowledgeBase) -> None:
         self._root = root
         self._kb = kb
         self._places = Places(root)
+        self._places.announce_coming()
         self._database = _identity(root)
         self._idle_timeout_s = load(Layout(root).config).daemon.idle_timeout_s
         self._leaving = asyncio.Event()

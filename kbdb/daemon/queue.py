@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
-from kbdb.errors import BusyError
+from kbdb.errors import BusyError, DatabaseClosedError
 from kbdb.knowledge import KnowledgeBase
 from kbdb.progress import Progress, Report
 
@@ -60,11 +60,12 @@ class FairQueue:
         """Adds a job.
 
         Raises:
-            BusyError: too many wait already, or the queue was ended.
+            BusyError: too many wait already.
+            DatabaseClosedError: the queue was ended.
         """
         with self._changed:
             if self._ended:
-                raise BusyError("the daemon is stopping", "try again: the next command starts a new one")
+                raise DatabaseClosedError("the daemon is stopping", "try again: that starts a new one")
             if self._length >= MAX_WAITING:
                 raise BusyError(f"{self._length:,} writes wait already", "try again later")
             self._waiting.setdefault(job.owner, deque()).append(job)

@@ -16,7 +16,6 @@ from kbdb.cli.render.paper import Paper, cells, counted, milliseconds, size
 from kbdb.cli.render.read import draw_list, draw_recall
 from kbdb.cli.render.search import draw_search, marked_text
 from kbdb.cli.render.table import Column, columns
-from kbdb.cli.search import search_as_json
 from kbdb.model import (
     AddSectionResult,
     CheckFault,
@@ -199,9 +198,9 @@ def test_content_takes_the_snippets_place() -> None:
 
 
 def test_json_has_content_and_explain_only_on_request() -> None:
-    (hit,) = search_as_json(ANSWER)["hits"]
+    (hit,) = as_json(ANSWER)["hits"]
     assert not {"content", "explain"} & set(hit)
-    (hit,) = search_as_json(replace(ANSWER, hits=(replace(HIT, content="", explain=()),)))["hits"]
+    (hit,) = as_json(replace(ANSWER, hits=(replace(HIT, content="", explain=()),)))["hits"]
     assert (hit["content"], hit["explain"]) == ("", [])
 
 

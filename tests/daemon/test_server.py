@@ -1,0 +1,277 @@
+"""What a daemon answers, over a real socket."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import stat
+from pathlib import Path
+
+import pytest
+from daemons import Daemon, Talk, running, wait_for
+
+import kbdb
+from kbdb.model import as_json
+
+
+def test_it_answers_as_the_database_itself_does(daemon: Daemon, tmp_path: Path) -> None:
+    talk = daemon.talk()
+    notes = tmp_path / "notes.md"
+    notes.write_text("# Storage\n\nWe chose Postgres.\n\n## Why\n\nBecause of JSONB.\n", encoding="utf-8")
+    learned = talk.ask("learn", paths=[str(notes)])
+    found = talk.ask("search", query="postgres jsonb", explain=True, content=True)
+    whole = talk.ask("retrieve", docid=learned["documents"][0]["docid"])
+    assert whole["content"] == notes.read_text(encoding="utf-8")
+    talk.close()
+    daemon.stop()
+    with kbdb.open(daemon.root) as kb:
+        for name, answer in (
+            ("search", as_json(kb.search("postgres jsonb", explain=True, content=True))),
+            ("retrieve", as_json(kb.retrieve(docid=learned["documents"][0]["docid"]))),
+        ):
+            told = {"search": found, "retrieve": whole}[name]
+            for changing in ("engine_ms", "elapsed_ms"):
+                answer.pop(changing, None)
+                told.pop(changing, None)
+            assert json.loads(json.dumps(answer)) == told
+
+
+def test_a_hit_has_content_and_explain_only_on_request(daemon: Daemon) -> None:
+    talk = daemon.talk()
+    talk.ask("addSection", content="plain words", title="Plain")
+    (hit,) = talk.ask("search", query="plain")["hits"]
+    assert not {"content", "explain"} & hit.keys()
+
+
+def test_what_was_acknowledged_is_found_by_every_later_read(daemon: Daemon) -> None:
+    writer, reader = daemon.talk(), daemon.talk()
+    for number in range(50):
+        generation = writer.ask("addSection", content=f"statement{number} of fifty", title=f"S{number}")["generation"]
+        found = reader.ask("search", query=f"statement{number}")
+        assert found["total"] == 1
+        assert found["generation"] >= generation
+
+
+def test_writes_that_wait_together_each_get_their_own_answer(daemon: Daemon) -> None:
+    talks = [daemon.talk() for _ in range(8)]
+    facts = {(talk, n): f"fact{i}x{n}" for i, talk in enumerate(talks) for n in range(20)}
+    sent = {(talk, talk.send("addSection", content=fact, title=fact)): fact for (talk, _), fact in facts.items()}
+    for (talk, id), fact in sent.items():
+        assert talk.answer_to(id)["result"]["sections_added"] == 1
+        assert talk.ask("search", query=fact)["total"] == 1
+    assert talks[0].ask("dbStatus")["sections"] == 160
+    assert talks[0].ask("check")["ok"]
+
+
+def test_the_first_message_must_be_hello(daemon: Daemon) -> None:
+    talk = Talk(daemon.address())
+    assert talk.refusal("search", query="x") == "-32600"
+
+
+def test_another_database_is_refused(daemon: Daemon) -> None:
+    talk = Talk(daemon.address())
+    assert talk.refusal("hello", version="1.0", database="0" * 26) == "NOT_A_DATABASE"
+
+
+def test_an_unknown_method_and_wrong_parameters_are_named(daemon: Daemon) -> None:
+    talk = daemon.talk()
+    assert talk.refusal("frobnicate") == "-32601"
+    answer = talk.answer_to(talk.send("search", query="x", limt=3))
+    assert answer["error"]["code"] == -32602
+    assert "limt" in answer["error"]["message"]
+    assert "sectionType" in answer["error"]["data"]["hint"]
+    assert talk.refusal("search", query=3) == "INVALID_ARGUMENT"
+    assert talk.refusal("learn", paths=["notes.md"]) == "INVALID_ARGUMENT"
+    assert talk.refusal("learn") == "INVALID_ARGUMENT"
+    assert talk.ask("ping") == {}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [b"garbage\n", b"\xff\xfe\n", b"[]\n", b"{}\n", b"null\n", b'{"jsonrpc":"2.0","id":null,"method":"ping"}\n'],
+)
+def test_garbage_gets_an_error_and_the_daemon_lives_on(daemon: Daemon, line: bytes) -> None:
+    talk = daemon.talk()
+    talk.send_raw(line)
+    message = talk.receive()
+    assert message is not None
+    assert message["error"]["code"] in (-32700, -32600)
+    assert talk.ask("ping") == {}
+
+
+def test_json_nested_100000_deep_is_refused(daemon: Daemon) -> None:
+    talk = daemon.talk()
+    talk.send_raw(
+        b'{"jsonrpc":"2.0","id":1,"method":"ping","params":' + b'{"a":' * 100_000 + b"1" + b"}" * 100_000 + b"}\n"
+    )
+    message = talk.receive()
+    assert message is not None
+    assert message["error"]["code"] == -32700
+    assert talk.ask("ping") == {}
+
+
+@pytest.mark.large
+def test_a_line_of_100_mb_ends_the_connection_and_nothing_else(daemon: Daemon) -> None:
+    talk = daemon.talk()
+    with pytest.raises(OSError, match=r"Broken pipe|reset"):
+        talk.send_raw(b"x" * (100 << 20))
+    assert daemon.talk().ask("ping") == {}
+
+
+def test_half_a_message_and_silence_hold_nobody_up(daemon: Daemon) -> None:
+    silent, other = daemon.talk(), daemon.talk()
+    silent.send_raw(b'{"jsonrpc":"2.0","id":9,"method":"addSec')
+    assert other.ask("addSection", content="while the other is silent", title="Talk")["sections_added"] == 1
+    silent.close()
+    assert other.ask("search", query="silent")["total"] == 1
+
+
+def test_a_client_that_goes_away_takes_its_waiting_writes_along_and_no_others(daemon: Daemon) -> None:
+    gone, stays = daemon.talk(), daemon.talk()
+    for number in range(30):
+        gone.send("addSection", content=f"unheard {number}", title=f"U{number}")
+    gone.close()
+    assert stays.ask("addSection", content="heard", title="Heard")["sections_added"] == 1
+    assert stays.ask("check")["ok"]
+
+
+def test_a_client_that_reads_no_answers_does_not_fill_the_daemons_memory(daemon: Daemon) -> None:
+    deaf, other = daemon.talk(), daemon.talk()
+    other.ask("addSection", content="word " * 2000, title="Long")
+    before = other.ask("daemonStatus")["rss_bytes"]
+    deaf.socket.settimeout(0.5)
+    question = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "search", "params": {"query": "word", "content": True}})
+    with pytest.raises(TimeoutError):
+        deaf.send_raw(f"{question}\n".encode() * 100_000)
+    assert other.ask("daemonStatus")["rss_bytes"] - before < 32 << 20
+    assert other.ask("search", query="word")["total"] == 1
+
+
+def test_learning_a_folder_tells_how_far_it_is_and_stops_when_asked(daemon: Daemon, tmp_path: Path) -> None:
+    for number in range(400):
+        (tmp_path / f"n{number}.md").write_text(f"# Note {number}\n\n" + "text of the note. " * 300, encoding="utf-8")
+    talk = daemon.talk()
+    id = talk.send("learn", paths=[str(tmp_path)], progress=True, exclude=[".kbdb"])
+    step = talk.receive()
+    assert step is not None
+    assert step["method"] == "progress"
+    assert step["params"]["id"] == id
+    assert 0 < step["params"]["done"] < step["params"]["total"] == 400
+    talk.notify("cancel", id=id)
+    answer = talk.answer_to(id)["result"]
+    assert answer["interrupted"]
+    stored = talk.ask("dbStatus")["documents"]
+    assert stored == len(answer["documents"]) < 400
+    assert talk.ask("check")["ok"]
+
+
+def test_a_write_that_waits_too_long_is_told_who_writes(daemon: Daemon, tmp_path: Path) -> None:
+    for number in range(200):
+        (tmp_path / f"n{number}.md").write_text(f"# Note {number}\n\n" + "text of the note. " * 300, encoding="utf-8")
+    busy, other = daemon.talk(), daemon.talk()
+    id = busy.send("learn", paths=[str(tmp_path)], progress=True)
+    busy.receive()
+    answer = other.answer_to(other.send("addSection", content="a fact", title="Fact", deadlineMs=1))
+    assert answer["error"]["data"]["code"] == "BUSY"
+    assert f"learn of process {os.getpid()} has been writing for" in answer["error"]["message"]
+    assert not busy.answer_to(id)["result"]["interrupted"]
+
+
+def test_reads_go_on_while_a_folder_is_learned(daemon: Daemon, tmp_path: Path) -> None:
+    for number in range(200):
+        (tmp_path / f"n{number}.md").write_text(f"# Note {number}\n\n" + "text of the note. " * 300, encoding="utf-8")
+    busy, reader = daemon.talk(), daemon.talk()
+    id = busy.send("learn", paths=[str(tmp_path)], progress=True)
+    busy.receive()
+    before = reader.ask("search", query="note")
+    assert reader.ask("daemonStatus")["doing"].startswith("learn of process")
+    assert before["total"] < 200
+    assert not busy.answer_to(id)["result"]["interrupted"]
+    assert reader.ask("search", query="note")["total"] == 200
+
+
+def test_files_can_be_reached_by_the_user_alone(daemon: Daemon, runtime: Path) -> None:
+    address = Path(daemon.address())
+    assert address.parent == runtime
+    assert stat.S_IMODE(address.stat().st_mode) == 0o600
+    assert (runtime / f"kbdb-{address.stem.removeprefix('kb-worker-')}.pid").read_text() == f"{daemon.process.pid}\n"
+
+
+def test_its_process_is_named_kbdb_worker(daemon: Daemon) -> None:
+    command = Path(f"/proc/{daemon.process.pid}/cmdline")
+    if not command.exists():
+        pytest.skip("no /proc on this system")
+    assert command.read_bytes().rstrip(b"\0") == b"kbdb-worker"
+
+
+def test_a_good_end_leaves_nothing_behind(daemon: Daemon, runtime: Path) -> None:
+    daemon.talk().ask("addSection", content="kept", title="Kept")
+    assert daemon.stop() == 0
+    left = {path.name.partition(".")[2] for path in runtime.iterdir()}
+    assert left <= {"log", "lock"}
+    assert not (daemon.root / "daemon").exists()
+    with kbdb.open(daemon.root) as kb:
+        assert kb.search("kept").total == 1
+
+
+def test_a_write_asked_for_before_the_end_is_answered_before_it(daemon: Daemon) -> None:
+    talk = daemon.talk()
+    ids = [talk.send("addSection", content=f"fact {n}", title=f"T{n}") for n in range(20)]
+    daemon.talk().ask("shutdown")
+    answered = [talk.answer_to(id) for id in ids]
+    assert all("result" in answer for answer in answered)
+    daemon.process.wait()
+    with kbdb.open(daemon.root) as kb:
+        assert kb.status().sections == 20
+
+
+def test_it_leaves_when_its_database_is_removed_and_does_not_bring_it_back(daemon: Daemon) -> None:
+    talk = daemon.talk()
+    talk.ask("addSection", content="soon gone", title="Gone")
+    shutil.rmtree(daemon.root)
+    assert talk.refusal("addSection", content="too late", title="Late") == "NOT_A_DATABASE"
+    assert daemon.process.wait() == 0
+    assert not daemon.root.exists()
+
+
+def test_it_leaves_when_another_database_stands_in_the_place_of_its_own(daemon: Daemon) -> None:
+    shutil.rmtree(daemon.root)
+    kbdb.init(daemon.root).close()
+    assert daemon.process.wait() == 0
+    with kbdb.open(daemon.root) as kb:
+        assert kb.status().sections == 0
+
+
+def test_a_runtime_folder_that_vanished_is_made_anew(daemon: Daemon, runtime: Path) -> None:
+    shutil.rmtree(runtime)
+    runtime.mkdir(mode=0o700)
+    wait_for(lambda: Path(daemon.address()).exists())
+    talk = daemon.talk()
+    assert talk.ask("addSection", content="still here", title="Here")["sections_added"] == 1
+
+
+def test_it_leaves_when_nobody_calls(root: Path) -> None:
+    kbdb.init(root).close()
+    (root / "worker.toml").write_text("[daemon]\nidle_timeout_s = 1\n")
+    with running(root) as daemon:
+        daemon.talk().ask("ping")
+        assert daemon.process.wait() == 0
+    assert not (root / "daemon").exists()
+
+
+def test_a_second_daemon_finds_the_first_and_goes(daemon: Daemon) -> None:
+    second = Daemon(daemon.root)
+    assert second.process.wait() == 0
+    assert daemon.talk().ask("ping") == {}
+
+
+def test_a_daemon_that_cannot_start_says_why(root: Path) -> None:
+    kbdb.init(root).close()
+    (root / "worker.toml").write_text("[search]\nlimt = 3\n")
+    daemon = Daemon(root)
+    assert daemon.process.stderr is not None
+    told = json.loads(daemon.process.stderr.read().splitlines()[-1])
+    assert told["error"]["code"] == "BAD_CONFIG"
+    assert "limt" in told["error"]["message"]
+    assert daemon.stop() == 1
