@@ -43,6 +43,7 @@ from kbdb.model import (
     State,
     Suppressed,
     Unreadable,
+    as_json,
 )
 from kbdb.query.snippet import MARKS
 
