@@ -9,6 +9,7 @@ from os import PathLike
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from kbdb.client.client import Client
     from kbdb.knowledge import KnowledgeBase
 
 __version__ = "0.1.0"
@@ -18,8 +19,8 @@ __version__ = "0.1.0"
 __all__ = ["__version__", "init", "open"]
 
 
-def open(path: str | PathLike[str], create: bool = False) -> KnowledgeBase:
-    """Opens a database in this process, which owns it until it is closed.
+def open(path: str | PathLike[str], create: bool = False) -> KnowledgeBase | Client:
+    """Opens a database: in this process, which owns it until it is closed, or by the daemon that owns it already.
 
     Args:
         path: the folder that holds ``.kbdb``, or ``.kbdb`` itself.
@@ -27,18 +28,27 @@ def open(path: str | PathLike[str], create: bool = False) -> KnowledgeBase:
 
     Raises:
         NotADatabaseError: there is none, and ``create`` is false.
-        DatabaseLockedError: another process owns it.
+        DatabaseLockedError: another process owns it, and is no daemon.
         UnsupportedFormatError: a newer kbdb wrote it.
         CorruptError: its journal or catalog is damaged.
     """
+    from kbdb.errors import DaemonLostError, DatabaseLockedError
     from kbdb.knowledge import KnowledgeBase
-    from kbdb.knowledge.core import Core
     from kbdb.paths import database_root
 
     root = database_root(path)
     if create and not (root / "catalog.toml").exists():
-        return KnowledgeBase(Core.create(root))
-    return KnowledgeBase(Core.open(root))
+        return KnowledgeBase.create(root)
+    try:
+        return KnowledgeBase.open(root)
+    except DatabaseLockedError:
+        from kbdb.client.client import Client
+
+        try:
+            return Client(root, start=False)
+        except DaemonLostError:
+            pass
+        raise
 
 
 def init(path: str | PathLike[str]) -> KnowledgeBase:
@@ -51,7 +61,6 @@ def init(path: str | PathLike[str]) -> KnowledgeBase:
         DatabaseExistsError: there is one already.
     """
     from kbdb.knowledge import KnowledgeBase
-    from kbdb.knowledge.core import Core
     from kbdb.paths import database_root
 
-    return KnowledgeBase(Core.create(database_root(path)))
+    return KnowledgeBase.create(database_root(path))

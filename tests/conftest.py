@@ -27,6 +27,10 @@ def shared_data() -> Path:
 
 @pytest.fixture(autouse=True)
 def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """No test sees the user's databases: neither ``KBDB_DB`` nor the home folder's."""
+    """No test sees the user's databases, neither ``KBDB_DB`` nor the home folder's, and none leaves a daemon behind.
+
+    Tests of daemons, and of commands that use one, take ``KBDB_DAEMON`` away again.
+    """
+    monkeypatch.setenv("KBDB_DAEMON", "off")
     monkeypatch.delenv("KBDB_DB", raising=False)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data-home")))

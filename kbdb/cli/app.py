@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 import typer.core
 
-from kbdb.cli import about, admin, learn, read, search, transfer
+from kbdb.cli import about, admin, daemon, learn, read, search, transfer
 from kbdb.cli.doctor import doctor
 from kbdb.cli.exits import Exit, exit_for
 from kbdb.cli.output import write_error, write_json, write_text
@@ -49,7 +49,23 @@ COMMANDS: dict[str, Callable[..., int]] = {
     "config": about.config,
     "doctor": doctor,
 }
-"""Every command, in the order help lists them; ``db`` follows."""
+"""Every command, in the order help lists them; ``GROUPS`` follow."""
+
+GROUPS: dict[str, tuple[Callable[..., None], dict[str, Callable[..., int]]]] = {
+    "daemon": (
+        daemon.daemon_help,
+        {
+            "start": daemon.start,
+            "stop": daemon.stop,
+            "restart": daemon.restart,
+            "status": daemon.status,
+            "logs": daemon.logs,
+            "run": daemon.run,
+        },
+    ),
+    "db": (admin.db_help, {"init": admin.init}),
+}
+"""Commands that have commands: what explains the group, and what is in it."""
 
 
 def command_line(only: str = "") -> typer.Typer:
@@ -72,11 +88,13 @@ def command_line(only: str = "") -> typer.Typer:
     app.callback()(before_command)
     for name in [only] if only else COMMANDS:
         app.command(name)(COMMANDS[name])
-    if not only:
-        databases = typer.Typer(cls=Commands, invoke_without_command=True, rich_markup_mode=None)
-        databases.callback()(admin.db_help)
-        databases.command("init")(admin.init)
-        app.add_typer(databases, name="db")
+    for name in () if only else GROUPS:
+        explain, commands = GROUPS[name]
+        group = typer.Typer(cls=Commands, invoke_without_command=True, rich_markup_mode=None)
+        group.callback()(explain)
+        for word, command in commands.items():
+            group.command(word)(command)
+        app.add_typer(group, name=name)
     return app
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -14,9 +15,14 @@ from kbdb.errors import NotADatabaseError, UsageError
 from kbdb.paths import Location, locate
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from kbdb.client.client import Client
     from kbdb.knowledge import KnowledgeBase
 
 Value = TypeVar("Value")
+
+DAEMON_VARIABLE = "KBDB_DAEMON"
 
 Db = Annotated[
     str | None,
@@ -50,8 +56,8 @@ class Session:
         """The database that is meant; it need not exist."""
         return locate(self.db)
 
-    def open(self) -> KnowledgeBase:
-        """Opens the database that is meant.
+    def existing(self) -> Path:
+        """The ``.kbdb`` folder of the database that is meant.
 
         Raises:
             NotADatabaseError: there is none; says why it was looked for there.
@@ -62,9 +68,23 @@ class Session:
                 f"no database at {location.root} ({location.reason})",
                 "kbdb init creates one in the current folder; --db PATH or $KBDB_DB names another place",
             )
+        return location.root
+
+    def open(self) -> KnowledgeBase | Client:
+        """The database that is meant: by its daemon, which is started where none runs, unless that is switched off.
+
+        Raises:
+            NotADatabaseError: there is none.
+            DaemonStartError: no daemon came up; says why.
+        """
+        root = self.existing()
+        if wants_daemon():
+            from kbdb.client.client import Client
+
+            return Client(root)
         import kbdb
 
-        return kbdb.open(location.root)
+        return kbdb.open(root)
 
     def answer(
         self,
@@ -85,6 +105,14 @@ class Session:
             write_json(as_object(value) if as_object else object_of(value))
         else:
             write_text(draw(value, Paper.for_stream(sys.stdout)))
+
+
+def wants_daemon() -> bool:
+    """Whether commands go through a daemon: they do, unless ``$KBDB_DAEMON`` is ``off``."""
+    wish = os.environ.get(DAEMON_VARIABLE, "")
+    if wish not in ("", "on", "off"):
+        raise UsageError(f"${DAEMON_VARIABLE} is {wish!r}", "it may be on or off")
+    return wish != "off"
 
 
 def object_of(value: Any) -> dict[str, Any]:

@@ -53,23 +53,33 @@ def run(root: Path) -> int:
         root: the ``.kbdb`` folder.
 
     Returns:
-        An exit code: 0 also where another daemon serves the database already.
+        0, also where another daemon serves the database already; 1 where the daemon failed, which its log explains.
+
+    Raises:
+        KbdbError: it cannot start.
     """
+    start_log(log_path(root))
+    setproctitle(TITLE)
+    kb = _own(root)
+    if kb is None:
+        return 0
     try:
-        start_log(log_path(root))
-        setproctitle(TITLE)
-        kb = _own(root)
-        if kb is None:
-            return 0
         asyncio.run(_Life(root, kb).live())
-    except KbdbError as error:
-        # As the client that started this process reads it.
-        print(json.dumps(error.as_dict()), file=sys.stderr, flush=True)
-        return 1
-    except Exception:
+    except Exception as error:
+        if isinstance(error, KbdbError):
+            raise
         log.exception("the daemon failed")
         return 1
     return 0
+
+
+def run_for_client(root: Path) -> int:
+    """``run`` in a process that a client started, which reads from the log why it could not."""
+    try:
+        return run(root)
+    except KbdbError as error:
+        print(json.dumps(error.as_dict()), file=sys.stderr, flush=True)
+        return 1
 
 
 def _own(root: Path) -> KnowledgeBase | None:

@@ -56,6 +56,11 @@ class KnowledgeBase:
         self._core = core
 
     @classmethod
+    def create(cls, root: Path) -> KnowledgeBase:
+        """Makes a new, empty database and becomes its owner (errors as in ``kbdb.init``)."""
+        return cls(Core.create(root))
+
+    @classmethod
     def open(cls, root: Path) -> KnowledgeBase:
         """Opens a database in this process, which becomes its owner (errors as in ``kbdb.open``).
 

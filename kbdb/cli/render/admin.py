@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from kbdb.cli.render.paper import Paper, counted, joined, milliseconds, notes, size
+from kbdb.cli.render.paper import Paper, counted, duration, joined, milliseconds, notes, size
 from kbdb.cli.render.table import Column, columns
 
 if TYPE_CHECKING:
@@ -39,13 +39,23 @@ def _facts(status: DbStatus) -> Iterator[tuple[str, str]]:
     if index.vectors_idx_bytes is not None:
         yield "vectors.idx", size(index.vectors_idx_bytes)
     yield "engine", f"{status.engine.implementation}, {size(status.engine.memory_bytes)} of memory"
+    if status.daemon:
+        yield "daemon", daemon_words(status.daemon)
     for name, facts in (
-        ("daemon", status.daemon or {}),
         ("embedding", status.embedding),
         ("auto-capture", status.auto_capture),
     ):
         if facts:
             yield name, ", ".join(f"{key} {_word(value)}" for key, value in facts.items())
+
+
+def daemon_words(facts: Mapping[str, Any]) -> str:
+    """What a daemon says of itself, in a line."""
+    doing = facts["doing"] or "idle"
+    waiting = f", {facts['waiting']:,} waiting" if facts["waiting"] else ""
+    connections = counted(facts["connections"], "connection")
+    up = duration(facts["uptime_s"])
+    return f"process {facts['pid']}, up {up}, {size(facts['rss_bytes'])} of memory, {connections}, {doing}{waiting}"
 
 
 def _word(value: object) -> str:

@@ -111,6 +111,15 @@ def milliseconds(duration: float) -> str:
     return f"{duration:.0f} ms" if duration >= 10 else f"{duration:.2f} ms"
 
 
+def duration(seconds: float) -> str:
+    """A longer time for people, in its largest unit."""
+    for unit, length in (("day", 86_400), ("h", 3600), ("min", 60)):
+        if seconds >= length:
+            count = int(seconds // length)
+            return counted(count, unit) if unit == "day" else f"{count} {unit}"
+    return f"{seconds:.0f} s"
+
+
 def joined(lines: Iterable[str]) -> str:
     """Lines as text that ends with a newline."""
     return "".join(f"{line}\n" for line in lines)

@@ -1,0 +1,21 @@
+"""What the commands of ``daemon`` say, for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from kbdb.cli.render.admin import daemon_words
+from kbdb.cli.render.paper import Paper, joined
+
+
+def draw_daemon(facts: Mapping[str, Any], paper: Paper) -> str:
+    """That a daemon runs, and what it does; or that none runs."""
+    if not facts["running"]:
+        return joined(["no daemon runs", paper.paint("the next command starts one", "dim")])
+    return joined([f"kbdb {paper.plain(facts['version'])}, {daemon_words(facts)}"])
+
+
+def draw_logs(log: Mapping[str, Any], paper: Paper) -> str:
+    """The lines, or where there are none."""
+    return joined([paper.plain(line) for line in log["lines"]] or [f"nothing in {paper.plain(log['path'])}"])
