@@ -28,6 +28,11 @@ Generated from `--help` by `tools/generate_cli_reference.py`; do not edit.
 nearest `.kbdb` in the current folder or above it is meant, else `~/.local/share/kbdb`. Only `init` creates one: in the
 current folder, unless `--db` or `$KBDB_DB` names another place. `kbdb where` tells which is meant and why.
 
+**The daemon.** Every command that needs a database asks its daemon, which the first one starts and which ends by itself
+when nobody has asked for a while (`daemon.idle_timeout_s`). With `KBDB_DAEMON=off` in the environment a command starts
+none and opens the database itself; where a daemon owns it, it is asked all the same. Paths are those of the command,
+whatever folder the daemon stands in. `$KBDB_ENGINE` counts when the daemon starts.
+
 **Answers.** Results go to stdout; progress (on a terminal only), notes and errors to stderr. With `--json` there is
 exactly one JSON object on stdout, also for errors: `{"error": {"code": …, "message": …, "hint": …}}`. Colour is used
 on terminals only, and never when `NO_COLOR` is set.
@@ -46,8 +51,11 @@ Settings stand in `.kbdb/worker.toml`. A missing file or key means the default; 
 allowed is an error that names it. `kbdb config` shows each value in force and the line it came from. A number for `b`
 in `[search]` stands for all fields.
 
-`search.deadline_ms` and the tables `[daemon]`, `[embedding]`, `[auto_capture]` and `[capture]` are checked, and nothing
-acts on them yet: there is no daemon, no embedding and no capture in this version.
+A daemon reads it when it starts: after a change, `kbdb daemon restart`. `worker.toml` and `synonyms.toml` are the only
+files in `.kbdb` that are meant to be edited by hand.
+
+`search.deadline_ms` and the tables `[embedding]`, `[auto_capture]` and `[capture]` are checked, and nothing acts on them
+yet: there is no embedding and no capture in this version.
 """
 
 SYNONYMS = """\
@@ -55,7 +63,8 @@ SYNONYMS = """\
 
 `.kbdb/synonyms.toml` is optional. A word that no live section has is searched as its synonyms, each at 0.6 of a direct
 match, and a warning names them; a word that some section has is never widened. What stands here comes before the
-built-in list. A change holds from the next command on; nothing has to be learned again.
+built-in list. A change holds from
+the next start of the daemon on (`kbdb daemon restart`); nothing has to be learned again.
 
 ```toml
 groups = [                                # each stands for every other of its group

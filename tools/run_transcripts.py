@@ -14,6 +14,7 @@ import tempfile
 from dataclasses import dataclass
 from difflib import unified_diff
 from pathlib import Path
+from types import TracebackType
 
 import kbdb
 
@@ -24,11 +25,15 @@ HOME = "/home/you/notes"
 
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
+NOT_PASSED_ON = ("KBDB_DB", "KBDB_DAEMON", "FORCE_COLOR")
+"""Variables of whoever runs this that would change what a page shows."""
+
 VARYING = [
-    (re.compile(r"\b[\d,.]+ (ms|s)\b"), "<time>"),
+    (re.compile(r"\b[\d,.]+ (ms|s|min)\b"), "<time>"),
     (re.compile(r'("\w+_ms": )[\d.e-]+'), r"\1<time>"),
     (re.compile(r"\b\d{4}-\d\d-\d\d(T[\d:.]+Z)?"), "<date>"),
     (re.compile(r"\b[\d.]+ [kMG]?B\b"), "<size>"),
+    (re.compile(r"\bprocess \d+\b"), "<process>"),
 ]
 """What differs from run to run and machine to machine."""
 
@@ -75,7 +80,7 @@ class Sandbox:
             program.write_text(f'#!/bin/sh\nexec "{sys.executable}" {arguments} "$@"\n', encoding="utf-8")
             program.chmod(0o755)
         self.environment = {
-            **{key: value for key, value in os.environ.items() if key not in ("KBDB_DB", "FORCE_COLOR")},
+            **{key: value for key, value in os.environ.items() if key not in NOT_PASSED_ON},
             "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
             "PYTHONPATH": str(Path(kbdb.__file__).parent.parent),
             "PYTHONUTF8": "1",
@@ -83,6 +88,16 @@ class Sandbox:
             "HOME": str(folder),
             "XDG_DATA_HOME": str(folder / "data"),
         }
+
+    def __enter__(self) -> Sandbox:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Stops the daemons that the commands started."""
+        for database in self.work.rglob(".kbdb"):
+            self.run(f"kbdb daemon stop --db '{database}'")
 
     def run(self, command: str) -> str:
         """What a command writes to stdout and stderr, the sandbox's folder shown as ``HOME``."""
@@ -117,8 +132,8 @@ def main(arguments: list[str]) -> int:
     behind = False
     for path in map(Path, arguments[1:] if write else arguments):
         page = path.read_text(encoding="utf-8")
-        with tempfile.TemporaryDirectory() as folder:
-            now = renewed(page, Sandbox(Path(folder)))
+        with tempfile.TemporaryDirectory() as folder, Sandbox(Path(folder)) as sandbox:
+            now = renewed(page, sandbox)
         if now != page:
             behind = True
             lines = unified_diff(page.splitlines(True), now.splitlines(True), f"{path} says", "it is now")

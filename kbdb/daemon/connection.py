@@ -93,8 +93,9 @@ class Connection(asyncio.Protocol):
             self._transport.write(line)
 
     def close_when_answered(self) -> None:
-        """Takes no more requests, and closes when those taken are answered."""
+        """Takes no more requests, says so, and closes when those taken are answered."""
         self._ends = True
+        self.send(encode(Notification("closing", {})))
         self._listen()
         if not self._pending:
             self.close()

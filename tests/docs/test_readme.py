@@ -6,6 +6,7 @@ import re
 import runpy
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +24,9 @@ PAGES = [
 
 
 @pytest.fixture(scope="module")
-def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    return TOOL["Sandbox"](tmp_path_factory.mktemp("readme"))
+def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    with TOOL["Sandbox"](tmp_path_factory.mktemp("readme")) as made:
+        yield made
 
 
 def test_transcripts_and_python_give_what_the_page_shows(sandbox: Any) -> None:

@@ -17,7 +17,8 @@ PACKAGE = ROOT / "kbdb"
 GROUND = {"model", "errors", "config", "paths", "platform", "plan", "checks", "normalise", "languages", "stop_words"}
 GROUND |= {"unicode_data", "progress"}
 BELOW: dict[str, set[str]] = {
-    "cli": {"client", "knowledge", "ingest", "query", "store", "index"},
+    "cli": {"client", "daemon", "knowledge", "ingest", "query", "store", "index"},
+    "daemon": {"knowledge", "ingest", "rpc"},
     "client": {"rpc"},
     "daemon": {"rpc", "knowledge", "ingest"},
     "rpc": set(),
