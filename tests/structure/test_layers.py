@@ -18,9 +18,8 @@ GROUND = {"model", "errors", "config", "paths", "platform", "plan", "checks", "n
 GROUND |= {"unicode_data", "progress"}
 BELOW: dict[str, set[str]] = {
     "cli": {"client", "daemon", "knowledge", "ingest", "query", "store", "index"},
-    "daemon": {"knowledge", "ingest", "rpc"},
-    "client": {"rpc"},
     "daemon": {"rpc", "knowledge", "ingest"},
+    "client": {"rpc"},
     "rpc": set(),
     "knowledge": {"ingest", "query", "store", "index"},
     "ingest": set(),
