@@ -6,13 +6,12 @@ Commands parse, call one ``KnowledgeBase`` method and print; they return an exit
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 import typer.core
 
-from kbdb.cli import about, admin, daemon, learn, read, search, transfer
-from kbdb.cli.doctor import doctor
 from kbdb.cli.exits import Exit, exit_for
 from kbdb.cli.output import write_error, write_json, write_text
 from kbdb.cli.session import Db, Json, Session
@@ -30,40 +29,43 @@ class Commands(typer.core.TyperGroup):
             raise InterruptedByUserError("interrupted", "what was acknowledged before is stored") from error
 
 
-COMMANDS: dict[str, Callable[..., int]] = {
-    "init": admin.init,
-    "learn": learn.learn,
-    "search": search.search,
-    "recall": read.recall,
-    "retrieve": read.retrieve,
-    "list": read.list_,
-    "unlearn": learn.unlearn,
-    "restore": learn.restore,
-    "status": admin.status,
-    "check": admin.check,
-    "rebuild": admin.rebuild,
-    "gc": admin.gc,
-    "export": transfer.export,
-    "import": transfer.import_,
-    "where": about.where,
-    "config": about.config,
-    "doctor": doctor,
+COMMANDS = {
+    "init": "admin.init",
+    "learn": "learn.learn",
+    "search": "search.search",
+    "recall": "read.recall",
+    "retrieve": "read.retrieve",
+    "list": "read.list_",
+    "unlearn": "learn.unlearn",
+    "restore": "learn.restore",
+    "status": "admin.status",
+    "check": "admin.check",
+    "rebuild": "admin.rebuild",
+    "gc": "admin.gc",
+    "export": "transfer.export",
+    "import": "transfer.import_",
+    "where": "about.where",
+    "config": "about.config",
+    "doctor": "doctor.doctor",
 }
-"""Every command, in the order help lists them; ``GROUPS`` follow."""
+"""Every command, in the order help lists them, with the function in this folder that is it; ``GROUPS`` follow.
 
-GROUPS: dict[str, tuple[Callable[..., None], dict[str, Callable[..., int]]]] = {
+Only the module of the command that was typed is loaded: all of them take as long as a search.
+"""
+
+GROUPS = {
     "daemon": (
-        daemon.daemon_help,
+        "daemon.daemon_help",
         {
-            "start": daemon.start,
-            "stop": daemon.stop,
-            "restart": daemon.restart,
-            "status": daemon.status,
-            "logs": daemon.logs,
-            "run": daemon.run,
+            "start": "daemon.start",
+            "stop": "daemon.stop",
+            "restart": "daemon.restart",
+            "status": "daemon.status",
+            "logs": "daemon.logs",
+            "run": "daemon.run",
         },
     ),
-    "db": (admin.db_help, {"init": admin.init}),
+    "db": ("admin.db_help", {"init": "admin.init"}),
 }
 """Commands that have commands: what explains the group, and what is in it."""
 
@@ -87,15 +89,21 @@ def command_line(only: str = "") -> typer.Typer:
     )
     app.callback()(before_command)
     for name in [only] if only else COMMANDS:
-        app.command(name)(COMMANDS[name])
+        app.command(name)(_function(COMMANDS[name]))
     for name in () if only else GROUPS:
         explain, commands = GROUPS[name]
         group = typer.Typer(cls=Commands, invoke_without_command=True, rich_markup_mode=None)
-        group.callback()(explain)
+        group.callback()(_function(explain))
         for word, command in commands.items():
-            group.command(word)(command)
+            group.command(word)(_function(command))
         app.add_typer(group, name=name)
     return app
+
+
+def _function(place: str) -> Callable[..., Any]:
+    module, _, name = place.partition(".")
+    found: Callable[..., Any] = getattr(import_module(f"kbdb.cli.{module}"), name)
+    return found
 
 
 def before_command(
