@@ -15,6 +15,7 @@ from bench.speed.corpus import CorpusSection, read_lines, section, write_markdow
 from bench.speed.engines.kbdb import DOCUMENTS
 from bench.speed.latency import MS
 from bench.speed.resources import measured
+from kbdb.knowledge import KnowledgeBase
 from kbdb.paths import Layout, database_root
 from kbdb.store import index_files
 
@@ -54,7 +55,7 @@ class Learning:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._base = kbdb.open(folder)
+        self._base = KnowledgeBase.open(database_root(folder))
         self._base.rank("of")
 
     def learn(self, number: int) -> dict[str, float]:

@@ -95,7 +95,7 @@ class Kbdb:
             base.learn(folder / DOCUMENTS)
 
     def open(self, folder: Path) -> None:
-        self._base = kbdb.open(folder)
+        self._base = KnowledgeBase.open(database_root(folder))
 
     def open_bare(self, folder: Path) -> Rank:
         assert self._settings is not None
