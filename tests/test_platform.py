@@ -8,6 +8,8 @@ import socket
 import struct
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -38,54 +40,61 @@ def test_context_id_follows_the_real_path(tmp_path: Path) -> None:
     assert set(context) <= set("0123456789abcdef")
 
 
+@pytest.fixture
+def short_path() -> Iterator[Path]:
+    """A folder in which a socket's path is short enough; pytest's own may not be."""
+    with tempfile.TemporaryDirectory(prefix="kb") as folder:
+        yield Path(folder)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has pipes")
-def test_the_socket_is_in_the_runtime_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
-    assert platform.runtime_dir() == tmp_path
-    assert platform.get_ipc_path("0123456789abcdef") == str(tmp_path / "kb-worker-0123456789abcdef.sock")
+def test_the_socket_is_in_the_runtime_dir(short_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(short_path))
+    assert platform.runtime_dir() == short_path
+    assert platform.get_ipc_path("0123456789abcdef") == str(short_path / "kb-worker-0123456789abcdef.sock")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no modes")
 @pytest.mark.parametrize("given", ["", "relative", "/nonexistent/folder"])
 def test_without_a_runtime_dir_a_private_folder_is_made(
-    given: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    given: str, short_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_RUNTIME_DIR", given)
-    monkeypatch.setattr(platform, "get_tmpdir", lambda: tmp_path)
+    monkeypatch.setattr(platform, "get_tmpdir", lambda: short_path)
     for _ in range(2):
         path = platform.runtime_dir()
-        assert path == tmp_path / f"kbdb-{os.getuid()}"
+        assert path == short_path / f"kbdb-{os.getuid()}"
         assert path.stat().st_mode & 0o777 == 0o700
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no modes")
-def test_a_folder_that_others_can_enter_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_others_can_enter_is_refused(short_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
-    monkeypatch.setattr(platform, "get_tmpdir", lambda: tmp_path)
-    path = tmp_path / f"kbdb-{os.getuid()}"
+    monkeypatch.setattr(platform, "get_tmpdir", lambda: short_path)
+    path = short_path / f"kbdb-{os.getuid()}"
     path.mkdir()
     path.chmod(0o755)
     with pytest.raises(StorageError, match="nobody else can enter"):
         platform.runtime_dir()
     path.rmdir()
-    (tmp_path / "elsewhere").mkdir(mode=0o700)
-    path.symlink_to(tmp_path / "elsewhere")
+    (short_path / "elsewhere").mkdir(mode=0o700)
+    path.symlink_to(short_path / "elsewhere")
     with pytest.raises(StorageError, match="nobody else can enter"):
         platform.runtime_dir()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has pipes")
 def test_a_folder_whose_path_is_too_long_for_sockets_is_passed_over(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    short_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name = len(os.sep + platform._SOCKET_NAME.format("0" * 16))
-    fits = platform.SOCKET_PATH_MAX - name - len(os.fsencode(tmp_path)) - 1
+    fits = platform.SOCKET_PATH_MAX - name - len(os.fsencode(short_path)) - 1
     for length, taken in ((fits, True), (fits + 1, False)):
-        given = tmp_path / ("é" * (length // 2) + "x" * (length % 2))
+        given = short_path / ("é" * (length // 2) + "x" * (length % 2))
         given.mkdir()
         monkeypatch.setenv("XDG_RUNTIME_DIR", str(given))
-        monkeypatch.setattr(platform, "get_tmpdir", lambda: tmp_path)
-        assert platform.runtime_dir() == (given if taken else tmp_path / f"kbdb-{os.getuid()}")
+        monkeypatch.setattr(platform, "get_tmpdir", lambda: short_path)
+        assert platform.runtime_dir() == (given if taken else short_path / f"kbdb-{os.getuid()}")
         path = platform.get_ipc_path("0" * 16)
         with socket.socket(socket.AF_UNIX) as listening:
             listening.bind(path)
@@ -103,9 +112,9 @@ def test_the_last_resort_is_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no modes")
-def test_a_runtime_dir_that_vanished_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_runtime_dir_that_vanished_is_made_again(short_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
-    monkeypatch.setattr(platform, "get_tmpdir", lambda: tmp_path)
+    monkeypatch.setattr(platform, "get_tmpdir", lambda: short_path)
     platform.runtime_dir().rmdir()
     assert platform.runtime_dir().is_dir()
 
