@@ -22,9 +22,9 @@
 /* Texts longer than this are refused, so that positions fit the index's 31 bits. */
 #define KB_TEXT_BYTES_MAX 0x7FFFFFFFu
 
-/* Gets one token: `length` (1 to KB_TOKEN_BYTES_MAX) bytes of the text, valid as long as the text. Positions start at 0
- * and never fall; of several tokens at one position the longest comes first. Another result than KB_OK ends the
- * tokenising with that result. */
+/* Gets one token: `length` (1 to KB_TOKEN_BYTES_MAX) bytes of the text, valid as long as the text. The first has
+ * position 0, each other that of the one before or one more; of several tokens at one position the longest comes first.
+ * Another result than KB_OK ends the tokenising with that result. */
 typedef kb_status (*kb_token_sink)(void *context, uint32_t position, const uint8_t *bytes, uint32_t length);
 
 /* Calls `sink` for each token of text[0..length) in order, and sets *positions to the number of positions used

@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "analysis.h"
+#include "cursor.h"
 
-#define RAW_FLAG 0x80000000u /* in an open entry: the token's word is the number of a raw word */
+#define RAW_FLAG (1u << 31) /* in an open entry: the token's word is the number of a raw word */
 
 kb_status kb_builder_new(uint64_t fingerprint, const kb_params *params, uint64_t seed, kb_builder *builder) {
     kb_intern *tables[] = {&builder->kbids, &builder->removed,     &builder->words,         &builder->raws,
@@ -88,13 +89,43 @@ static kb_status word_number(kb_builder *builder, const uint8_t *bytes, size_t l
 /* The state of a text being cut. */
 typedef struct {
     kb_builder *builder;
+    const uint8_t *end; /* of the text */
+    uint32_t position;  /* of the last token */
     uint32_t tokens;
 } text_sink;
 
+#define EACH_BYTE UINT64_C(0x0101010101010101)
+
+/* Eight ASCII characters in lower case. */
+static inline uint64_t lower_eight(uint64_t bytes) {
+    uint64_t from_a = bytes + EACH_BYTE * (0x80 - 'A');
+    uint64_t past_z = bytes + EACH_BYTE * (0x80 - 'Z' - 1);
+    return bytes | (from_a & ~past_z & EACH_BYTE * 0x80) >> 2;
+}
+
+/* Whether a token is ASCII and short, as most are, and its word is known; sets *word then. It takes no look at single
+ * bytes, and no branch that depends on the length. */
+static bool find_short_word(const text_sink *sink, const uint8_t *bytes, uint32_t length, uint32_t *word) {
+    uint8_t copy[16] = {0};
+    if (length > KB_HEAD_BYTES)
+        return false;
+    if (sink->end - bytes < 16)
+        bytes = memcpy(copy, bytes, length);
+    uint64_t low = kb_load_u64(bytes) & (length < 8 ? (UINT64_C(1) << 8 * length) - 1 : UINT64_MAX);
+    uint64_t high = kb_load_u64(bytes + 8) & (length < 8 ? 0 : (UINT64_C(1) << (8 * length - 64)) - 1);
+    if ((low | high) & EACH_BYTE * 0x80)
+        return false;
+    kb_head head = {lower_eight(low), lower_eight(high) | (uint64_t)length << 56};
+    return kb_intern_find_short(&sink->builder->words, head, word);
+}
+
 /* The word of a token, in *word; a raw word's number with RAW_FLAG when it is not yet folded. */
-static kb_status token_word(kb_builder *builder, const uint8_t *bytes, uint32_t length, uint32_t *word) {
+static kb_status token_word(const text_sink *sink, const uint8_t *bytes, uint32_t length, uint32_t *word) {
+    kb_builder *builder = sink->builder;
     uint8_t lower[KB_TOKEN_BYTES_MAX];
     uint8_t all = 0;
+    if (find_short_word(sink, bytes, length, word))
+        return KB_OK;
     for (uint32_t i = 0; i < length; i++) {
         uint8_t byte = bytes[i];
         lower[i] = byte >= 'A' && byte <= 'Z' ? (uint8_t)(byte + ('a' - 'A')) : byte;
@@ -117,10 +148,11 @@ static kb_status take_token(void *context, uint32_t position, const uint8_t *byt
     uint32_t word = 0;
     kb_status status = reserve_token(builder);
     if (status == KB_OK)
-        status = token_word(builder, bytes, length, &word);
+        status = token_word(sink, bytes, length, &word);
     if (status != KB_OK)
         return status;
-    builder->tokens[builder->tokens_count++] = (kb_token){word, position};
+    builder->tokens[builder->tokens_count++] = word | (position - sink->position) << KB_TOKEN_STEP_SHIFT;
+    sink->position = position;
     sink->tokens++;
     return KB_OK;
 }
@@ -138,9 +170,9 @@ kb_status kb_builder_analyse(kb_builder *builder, const uint8_t kbid[KB_KBID_BYT
     };
     memcpy(builder->open_kbid, kbid, KB_KBID_BYTES);
     for (uint32_t field = 0; field < KB_FIELDS; field++) {
-        text_sink sink = {builder, 0};
-        kb_status status =
-            kb_tokenise(texts[field].bytes, texts[field].length, take_token, &sink, &builder->open.lengths[field]);
+        const kb_source *text = &texts[field];
+        text_sink sink = {builder, text->length == 0 ? NULL : text->bytes + text->length, 0, 0};
+        kb_status status = kb_tokenise(text->bytes, text->length, take_token, &sink, &builder->open.lengths[field]);
         if (status != KB_OK)
             return status == KB_E_ARGUMENT ? KB_E_TOO_LARGE : status;
         builder->open.tokens[field] = sink.tokens;
@@ -198,9 +230,11 @@ kb_status kb_builder_commit(kb_builder *builder, const uint8_t *stored, size_t l
     kb_built_entry *open = &builder->open;
     if (length > UINT32_MAX)
         return KB_E_TOO_LARGE;
-    for (size_t i = open->first_token; i < builder->tokens_count; i++)
-        if (builder->tokens[i].word & RAW_FLAG)
-            builder->tokens[i].word = builder->raw_words.items[builder->tokens[i].word & ~RAW_FLAG];
+    for (size_t i = open->first_token; i < builder->tokens_count; i++) {
+        kb_token token = builder->tokens[i];
+        if (token & RAW_FLAG)
+            builder->tokens[i] = builder->raw_words.items[token & KB_TOKEN_WORD] | (token & KB_TOKEN_STEP);
+    }
     kb_bytes_put(&builder->stored, stored, length);
     if (builder->stored.failed)
         return KB_E_MEMORY;
@@ -222,7 +256,7 @@ kb_status kb_builder_sort_words(kb_builder *builder) {
     if (occurs == NULL)
         return KB_E_MEMORY;
     for (size_t i = 0; i < builder->tokens_count; i++)
-        occurs[builder->tokens[i].word] = 1;
+        occurs[builder->tokens[i] & KB_TOKEN_WORD] = 1;
     for (uint32_t i = 0; i < builder->words.count && status == KB_OK; i++)
         if (occurs[i])
             status = kb_numbers_put(&builder->sorted_words, i);

@@ -14,11 +14,13 @@
 #include "intern.h"
 #include "segment.h"
 
-/* A token of an entry being built. */
-typedef struct {
-    uint32_t word;
-    uint32_t position;
-} kb_token;
+/* A token of an entry being built: its word, and KB_TOKEN_STEP when it stands one position after the token before it;
+ * the first of a field does not, and stands at 0. Tables hold at most 2^30 words. */
+typedef uint32_t kb_token;
+
+#define KB_TOKEN_STEP_SHIFT 30u
+#define KB_TOKEN_STEP (1u << KB_TOKEN_STEP_SHIFT)
+#define KB_TOKEN_WORD (KB_TOKEN_STEP - 1)
 
 typedef struct {
     size_t first_token; /* of field 0; the other fields' follow */

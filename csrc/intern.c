@@ -8,23 +8,42 @@
 
 #define FIRST_CAPACITY 64u /* small: a segment of one section makes five tables */
 
-static uint32_t hash(uint64_t seed, const uint8_t *bytes, size_t length) {
-    uint64_t value = seed ^ length;
-    while (length > 0) {
-        uint64_t part = 0;
-        size_t size = length < 8 ? length : 8;
-        if (size == 8)
-            part = kb_load_u64(bytes);
-        else
-            for (size_t i = 0; i < size; i++)
-                part |= (uint64_t)bytes[i] << 8 * i;
-        value = (value ^ part) * 0x9E3779B97F4A7C15u;
-        value ^= value >> 29 ^ seed;
-        bytes += size;
-        length -= size;
-    }
-    value *= 0xBF58476D1CE4E5B9u;
-    return (uint32_t)(value >> 32);
+static inline uint64_t mix(uint64_t seed, uint64_t value, uint64_t part) {
+    value = (value ^ part) * 0x9E3779B97F4A7C15u;
+    return value ^ value >> 29 ^ seed;
+}
+
+static inline uint32_t hash_head(uint64_t seed, kb_head head) {
+    uint64_t value = mix(seed, mix(seed, seed, head.low), head.high);
+    return (uint32_t)(value * 0xBF58476D1CE4E5B9u >> 32);
+}
+
+/* Up to 8 bytes as a number, the first lowest. Most are read at once, twice where they are not 4 or 8. */
+static uint64_t load_part(const uint8_t *bytes, size_t length) {
+    if (length >= 8)
+        return kb_load_u64(bytes);
+    if (length >= 4)
+        return kb_load_u32(bytes) | (uint64_t)kb_load_u32(bytes + length - 4) << 8 * (length - 4);
+    uint64_t part = 0;
+    for (size_t i = 0; i < length; i++)
+        part |= (uint64_t)bytes[i] << 8 * i;
+    return part;
+}
+
+static kb_head head_of(const uint8_t *bytes, size_t length) {
+    kb_head head = {load_part(bytes, length), (uint64_t)(length < 255 ? length : 255) << 56};
+    if (length > 8)
+        head.high |= load_part(bytes + 8, length < KB_HEAD_BYTES ? length - 8 : KB_HEAD_BYTES - 8);
+    return head;
+}
+
+static uint32_t hash(uint64_t seed, kb_head head, const uint8_t *bytes, size_t length) {
+    if (length <= KB_HEAD_BYTES)
+        return hash_head(seed, head);
+    uint64_t value = mix(seed, mix(seed, seed ^ length, head.low), head.high);
+    for (size_t at = KB_HEAD_BYTES; at < length; at += 8)
+        value = mix(seed, value, load_part(bytes + at, length - at));
+    return (uint32_t)(value * 0xBF58476D1CE4E5B9u >> 32);
 }
 
 kb_status kb_intern_init(kb_intern *intern, uint64_t seed) {
@@ -46,28 +65,19 @@ void kb_intern_free(kb_intern *intern) {
     *intern = (kb_intern){0};
 }
 
-#define HEAD_BYTES 7u
-
-static uint64_t head_of(const uint8_t *bytes, size_t length) {
-    uint64_t head = (uint64_t)(length < 255 ? length : 255) << 56;
-    size_t size = length < HEAD_BYTES ? length : HEAD_BYTES;
-    for (size_t i = 0; i < size; i++)
-        head |= (uint64_t)bytes[i] << 8 * i;
-    return head;
-}
-
 /* The slot that holds the string, or the free one where it belongs. */
-static uint32_t find_slot(const kb_intern *intern, uint32_t hashed, uint64_t head, const uint8_t *bytes,
-                          size_t length) {
+static inline uint32_t find_slot(const kb_intern *intern, uint32_t hashed, kb_head head, const uint8_t *bytes,
+                                 size_t length) {
     uint32_t slot = hashed & intern->mask;
     for (; intern->slots[slot].next != 0; slot = (slot + 1) & intern->mask) {
-        if (intern->slots[slot].hash != hashed || intern->slots[slot].head != head)
+        const kb_intern_slot *found = &intern->slots[slot];
+        if (found->head.low != head.low || found->head.high != head.high || found->hash != hashed)
             continue;
-        if (length <= HEAD_BYTES)
+        if (length <= KB_HEAD_BYTES)
             break;
         size_t size = 0;
-        const uint8_t *other = kb_intern_bytes(intern, intern->slots[slot].next - 1, &size);
-        if (size == length && memcmp(other + HEAD_BYTES, bytes + HEAD_BYTES, length - HEAD_BYTES) == 0)
+        const uint8_t *other = kb_intern_bytes(intern, found->next - 1, &size);
+        if (size == length && memcmp(other + KB_HEAD_BYTES, bytes + KB_HEAD_BYTES, length - KB_HEAD_BYTES) == 0)
             break;
     }
     return slot;
@@ -101,8 +111,8 @@ static kb_status grow(kb_intern *intern) {
 }
 
 kb_status kb_intern_add(kb_intern *intern, const uint8_t *bytes, size_t length, uint32_t *number) {
-    uint32_t hashed = hash(intern->seed, bytes, length);
-    uint64_t head = head_of(bytes, length);
+    kb_head head = head_of(bytes, length);
+    uint32_t hashed = hash(intern->seed, head, bytes, length);
     uint32_t slot = find_slot(intern, hashed, head, bytes, length);
     if (intern->slots[slot].next != 0) {
         *number = intern->slots[slot].next - 1;
@@ -124,8 +134,16 @@ kb_status kb_intern_add(kb_intern *intern, const uint8_t *bytes, size_t length, 
 }
 
 bool kb_intern_find(const kb_intern *intern, const uint8_t *bytes, size_t length, uint32_t *number) {
-    uint32_t hashed = hash(intern->seed, bytes, length);
-    uint32_t slot = find_slot(intern, hashed, head_of(bytes, length), bytes, length);
+    kb_head head = head_of(bytes, length);
+    uint32_t slot = find_slot(intern, hash(intern->seed, head, bytes, length), head, bytes, length);
+    if (intern->slots[slot].next == 0)
+        return false;
+    *number = intern->slots[slot].next - 1;
+    return true;
+}
+
+bool kb_intern_find_short(const kb_intern *intern, kb_head head, uint32_t *number) {
+    uint32_t slot = find_slot(intern, hash_head(intern->seed, head), head, NULL, 0);
     if (intern->slots[slot].next == 0)
         return false;
     *number = intern->slots[slot].next - 1;

@@ -6,9 +6,18 @@
 #include "bytes_out.h"
 #include "error.h"
 
-/* A place of the hash table: it tells most strings apart, and short ones for good, without a look at their bytes. */
+#define KB_HEAD_BYTES 15u
+
+/* The first 15 bytes of a string, and in the highest byte of `high` its length, at most 255: strings of no more bytes
+ * are told apart by it for good, without a look at their bytes. */
 typedef struct {
-    uint64_t head; /* the first 7 bytes, and in the highest the length, at most 255 */
+    uint64_t low;
+    uint64_t high;
+} kb_head;
+
+/* A place of the hash table. */
+typedef struct {
+    kb_head head;
     uint32_t hash;
     uint32_t next; /* number + 1, 0 when free */
 } kb_intern_slot;
@@ -34,6 +43,9 @@ kb_status kb_intern_add(kb_intern *intern, const uint8_t *bytes, size_t length, 
 
 /* Whether the string is there; sets *number when it is. */
 bool kb_intern_find(const kb_intern *intern, const uint8_t *bytes, size_t length, uint32_t *number);
+
+/* The same for a string of at most KB_HEAD_BYTES bytes, whose head the caller has at hand. */
+bool kb_intern_find_short(const kb_intern *intern, kb_head head, uint32_t *number);
 
 static inline const uint8_t *kb_intern_bytes(const kb_intern *intern, uint32_t number, size_t *length) {
     *length = (size_t)(intern->offsets[number + 1] - intern->offsets[number]);

@@ -11,7 +11,7 @@
 #include "crc32.h"
 #include "lists_write.h"
 
-#define ROUND_TOKENS ((size_t)1 << 21) /* 25 MB sorted at a time; smaller means more passes over all tokens */
+#define ROUND_TOKENS ((size_t)1 << 22) /* 50 MB sorted at a time; smaller means more passes over all tokens */
 
 /* A token in its stem's list. The field is part of `form`, below the form, so that one number holds both. */
 typedef struct {
@@ -40,8 +40,10 @@ typedef struct {
     uint32_t *distinct;    /* by entry in kbid order: stems in title and body */
     size_t *next;          /* by rank, in a round: where the next token goes */
     occurrence *occurrences;
+    size_t occurrences_capacity;
     kb_bytes regions[KB_REGIONS_MAX];
-    kb_bytes lengths; /* region 9 of corpus.dat */
+    kb_bytes lengths;        /* region 9 of corpus.dat */
+    uint32_t *entry_lengths; /* the same by entry, close together: every posting asks for its entry's */
     uint64_t totals[KB_FIELDS];
     kb_bm25f bm25f;
     kb_lists_writer writer;
@@ -99,7 +101,7 @@ static void place_words(inversion_task *inversion) {
 static void rename_tokens(inversion_task *inversion, const uint32_t *names) {
     kb_builder *builder = inversion->builder;
     for (size_t i = 0; i < builder->tokens_count; i++)
-        builder->tokens[i].word = names[builder->tokens[i].word];
+        builder->tokens[i] = names[builder->tokens[i] & KB_TOKEN_WORD] | (builder->tokens[i] & KB_TOKEN_STEP);
     inversion->placed = !inversion->placed;
 }
 
@@ -114,7 +116,7 @@ static kb_status count_tokens(inversion_task *inversion) {
         const kb_token *token = builder->tokens + entry->first_token;
         for (uint32_t field = 0; field < KB_FIELDS; field++) {
             for (uint32_t left = entry->tokens[field]; left > 0; left--, token++) {
-                uint32_t stem = inversion->place_stems[token->word];
+                uint32_t stem = inversion->place_stems[*token & KB_TOKEN_WORD];
                 inversion->stem_tokens[stem]++;
                 if (field <= KB_BODY && seen[stem] != i + 1) {
                     seen[stem] = i + 1;
@@ -136,13 +138,15 @@ static void deal(inversion_task *inversion, uint32_t first, uint32_t end) {
         const kb_built_entry *entry = &builder->entries[inversion->order[i]];
         const kb_token *token = builder->tokens + entry->first_token;
         for (uint32_t field = 0; field < KB_FIELDS; field++) {
+            uint32_t position = 0;
             for (uint32_t left = entry->tokens[field]; left > 0; left--, token++) {
-                if (token->word - low >= size)
+                uint32_t place = *token & KB_TOKEN_WORD;
+                position += *token >> KB_TOKEN_STEP_SHIFT;
+                if (place - low >= size)
                     continue;
-                uint32_t stem = inversion->place_stems[token->word];
-                uint32_t form = token->word - inversion->stem_places[stem];
-                inversion->occurrences[inversion->next[stem]++] =
-                    (occurrence){i, token->position, form << FIELD_BITS | field};
+                uint32_t stem = inversion->place_stems[place];
+                uint32_t form = place - inversion->stem_places[stem];
+                inversion->occurrences[inversion->next[stem]++] = (occurrence){i, position, form << FIELD_BITS | field};
             }
         }
     }
@@ -178,14 +182,23 @@ static kb_status put_stem(inversion_task *inversion, occurrence *tokens, size_t 
             status = kb_lists_value(writer, tokens[i].position, tokens[i].form >> FIELD_BITS);
         }
         if (status == KB_OK) {
-            uint32_t entry = inversion->order[tokens[start].entry];
-            status =
-                kb_lists_posting(writer, tokens[start].entry, frequencies, inversion->builder->entries[entry].lengths);
+            uint32_t entry = tokens[start].entry;
+            status = kb_lists_posting(writer, entry, frequencies, inversion->entry_lengths + (size_t)entry * KB_FIELDS);
         }
         if (status != KB_OK)
             return status;
     }
     return kb_lists_end(writer);
+}
+
+/* Makes room for the tokens of a round. The same memory serves all rounds: the first is seldom much smaller. */
+static bool reserve_occurrences(inversion_task *inversion, size_t count) {
+    if (count <= inversion->occurrences_capacity)
+        return true;
+    free(inversion->occurrences);
+    inversion->occurrences = malloc(count * sizeof *inversion->occurrences);
+    inversion->occurrences_capacity = inversion->occurrences == NULL ? 0 : count;
+    return inversion->occurrences != NULL;
 }
 
 static kb_status put_stems(inversion_task *inversion) {
@@ -197,9 +210,7 @@ static kb_status put_stems(inversion_task *inversion) {
             inversion->next[end] = total;
             total += inversion->stem_tokens[end];
         }
-        free(inversion->occurrences);
-        inversion->occurrences = malloc((total + 1) * sizeof *inversion->occurrences);
-        if (inversion->occurrences == NULL)
+        if (!reserve_occurrences(inversion, total))
             return KB_E_MEMORY;
         deal(inversion, first, end);
         for (uint32_t i = first; i < end; i++) {
@@ -380,6 +391,7 @@ static void put_lengths(inversion_task *inversion) {
         for (uint32_t i = 0; i < builder->entries_count; i++) {
             uint32_t length = builder->entries[inversion->order[i]].lengths[field];
             kb_bytes_put_u32(&inversion->lengths, length);
+            inversion->entry_lengths[(size_t)i * KB_FIELDS + field] = length;
             inversion->totals[field] += length;
         }
     }
@@ -437,12 +449,13 @@ kb_status kb_builder_write(kb_builder *builder, kb_bytes files[KB_FILES]) {
         .place_stems = new_numbers(builder->words.count),
         .next = calloc((size_t)builder->stems.count + 1, sizeof(size_t)),
         .distinct = new_numbers(builder->entries_count),
+        .entry_lengths = new_numbers((size_t)builder->entries_count * KB_FIELDS),
     };
     kb_bytes kbids = {0};
     kb_status status = KB_E_MEMORY;
     if (inversion.order && inversion.stems && inversion.word_ranks && inversion.word_forms && inversion.stem_forms &&
         inversion.stem_tokens && inversion.stem_places && inversion.word_places && inversion.place_words &&
-        inversion.place_stems && inversion.next && inversion.distinct)
+        inversion.place_stems && inversion.next && inversion.distinct && inversion.entry_lengths)
         status = rank(&inversion);
     if (status == KB_OK) {
         place_words(&inversion);
@@ -485,6 +498,7 @@ kb_status kb_builder_write(kb_builder *builder, kb_bytes files[KB_FILES]) {
     free(inversion.place_stems);
     free(inversion.next);
     free(inversion.distinct);
+    free(inversion.entry_lengths);
     free(inversion.occurrences);
     return status;
 }

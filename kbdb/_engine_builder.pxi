@@ -1,6 +1,56 @@
 # Part of _engine.pyx: builds segments.
 
 
+cdef kb_source _utf8_source(text) except *:
+    """The UTF-8 bytes of a text or of bytes that hold some; they live as long as the object."""
+    cdef kb_source source
+    cdef Py_ssize_t length = 0
+    if isinstance(text, bytes):
+        source.bytes = _start(text)
+        source.length = len(<bytes>text)
+        return source
+    source.bytes = <const uint8_t *>PyUnicode_AsUTF8AndSize(text, &length)
+    source.length = <size_t>length
+    return source
+
+
+cdef object _utf8_normal(text, str field):
+    """What is analysed of a field's text; ASCII is its own normal form and its own UTF-8, so it is not copied."""
+    if isinstance(text, str) and (<str>text).isascii():
+        return text
+    utf8(text, f"the text of {field}")
+    return normalise(text).encode()
+
+
+cdef bint _is_plainly_sound(entry) except -1:
+    """Whether the entry is of those that ``check_entry`` takes, seen without its cost; nearly all are."""
+    return (
+        len(entry.kbid) == 16
+        and len(entry.fields) == 5
+        and _are_plainly_sound(entry.filters)
+        and _are_plainly_sound(entry.references)
+    )
+
+
+cdef bint _are_plainly_sound(keys) except -1:
+    cdef kb_source key
+    cdef const uint8_t *before = NULL
+    cdef size_t before_length = 0
+    cdef int order
+    if not isinstance(keys, tuple):
+        return False
+    for text in <tuple>keys:
+        if not isinstance(text, str) or not (<str>text).isascii() or not text:
+            return False
+        key = _utf8_source(text)
+        if before != NULL:
+            order = memcmp(before, key.bytes, min(before_length, key.length))
+            if order > 0 or (order == 0 and before_length >= key.length):
+                return False
+        before, before_length = key.bytes, key.length
+    return True
+
+
 cdef class Builder:
     """Collects entries, in any order, and makes a segment of them. One thread at a time; a second one is refused."""
 
@@ -33,10 +83,9 @@ cdef class Builder:
 
     def add(self, entry) -> None:
         """Adds an entry, whose texts are analysed; InvalidArgumentError when its kbid is there already."""
-        check_entry(entry)
-        for name, text in zip(FIELDS, entry.fields):
-            utf8(text, f"the text of {name}")
-        texts = [normalise(text).encode() for text in entry.fields]
+        if not _is_plainly_sound(entry):
+            check_entry(entry)
+        texts = [_utf8_normal(text, name) for name, text in zip(FIELDS, entry.fields)]
         self._enter()
         try:
             self._analyse(entry.kbid, texts)
@@ -51,8 +100,7 @@ cdef class Builder:
         cdef size_t length = 0
         cdef kb_status status
         for i in range(5):
-            sources[i].bytes = _start(texts[i])
-            sources[i].length = len(texts[i])
+            sources[i] = _utf8_source(texts[i])
         with nogil:
             status = kb_builder_analyse(&self._builder, start, sources)
         if status == KB_E_ARGUMENT:
@@ -69,16 +117,16 @@ cdef class Builder:
 
     cdef int _complete(self, entry) except -1:
         cdef kb_status status = KB_OK
-        cdef bytes key
+        cdef kb_source key
         cdef bytes stored = entry.stored
         for text in entry.filters:
-            key = text.encode()
+            key = _utf8_source(text)
             if status == KB_OK:
-                status = kb_builder_filter(&self._builder, _start(key), len(key))
+                status = kb_builder_filter(&self._builder, key.bytes, key.length)
         for text in entry.references:
-            key = text.encode()
+            key = _utf8_source(text)
             if status == KB_OK:
-                status = kb_builder_reference(&self._builder, _start(key), len(key))
+                status = kb_builder_reference(&self._builder, key.bytes, key.length)
         if status == KB_OK:
             status = kb_builder_commit(&self._builder, _start(stored), len(stored), entry.listed)
         if status != KB_OK:
