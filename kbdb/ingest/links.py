@@ -61,7 +61,10 @@ def links(
 
 def may_link(content: str) -> bool:
     """False for a text that plainly links to nothing."""
-    return "](" in content or "]:" in content or "$(link:" in content
+    # One character is found many times faster than two, and most texts have neither.
+    if "]" in content and ("](" in content or "]:" in content):
+        return True
+    return "$" in content and "$(link:" in content
 
 
 def slug_of(title: str) -> str:

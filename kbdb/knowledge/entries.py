@@ -98,41 +98,54 @@ def mark_of(title: str) -> str:
     return b64encode(blake2b(title.encode(), digest_size=MARK_BYTES).digest()).decode()
 
 
-class Listing:
-    """A manifest, ready to say where it lists which section.
+class Place(NamedTuple):
+    """Where a manifest lists a section: what an entry needs of its ``Placement``, under the same names."""
+
+    heading_path: tuple[str, ...]
+    level: int
+    line: int
+    line_end: int
+
+
+class ListedBy:
+    """A document, as the entries of sections that it lists see it.
 
     Attributes:
-        manifest: the manifest.
-        kbids: what it lists, each once.
-        tags: the document's, sorted, each once.
+        docid, source, title, description: its own.
+        tags: its own, sorted, each once.
         opening: the kbid of its first section, or ``""``.
     """
 
-    __slots__ = ("_filters", "_places", "_stored", "kbids", "manifest", "opening", "tags")
+    __slots__ = ("_filters", "_places", "_stored", "description", "docid", "opening", "source", "tags", "title")
 
-    def __init__(self, manifest: Manifest) -> None:
-        self.manifest = manifest
-        self._places: dict[str, list[Placement]] = {}
-        for placement in manifest.sections:
-            self._places.setdefault(placement.kbid, []).append(placement)
+    def __init__(
+        self, docid: str, source: str, title: str, description: str, tags: tuple[str, ...], opening: str
+    ) -> None:
+        self.docid, self.source, self.title, self.description = docid, source, title, description
+        self.tags, self.opening = tags, opening
+        self._places: dict[str, list[Placement] | list[Place]] = {}
         self._filters: dict[tuple[str, str], tuple[str, ...]] = {}
         self._stored: dict[tuple[str, str], str] = {}
-        self.kbids = self._places.keys()
-        self.tags = tuple(sorted(set(manifest.tags)))
-        self.opening = manifest.sections[0].kbid if manifest.sections else ""
 
-    def placements(self, kbid: str) -> Sequence[Placement]:
+    def at(self, kbid: str, places: list[Place]) -> ListedBy:
+        """The same document, listing this section in these places and no other."""
+        other = ListedBy(self.docid, self.source, self.title, self.description, self.tags, self.opening)
+        other._places[kbid] = places
+        other._filters, other._stored = self._filters, self._stored
+        return other
+
+    def placements(self, kbid: str) -> Sequence[Placement | Place]:
         """Where the section stands, in the document's order."""
         return self._places.get(kbid, ())
 
     def places(self, kbid: str) -> list[StoredPlace]:
         """The same, as it is stored."""
-        docid, source, mark = self.manifest.docid, self.manifest.origin.source, mark_of(self.manifest.title)
+        docid, source, mark = self.docid, self.source, mark_of(self.title)
         return [
             StoredPlace(docid, source, mark, p.heading_path, p.level, p.line, p.line_end) for p in self.placements(kbid)
         ]
 
-    def stored(self, section_type: str, type: str, placement: Placement) -> bytes | None:
+    def stored(self, section_type: str, type: str, placement: Placement | Place) -> bytes | None:
         """What is stored of a section that stands in this place alone and carries no description.
 
         None where that is not simply the same for all sections but for the lines.
@@ -141,8 +154,7 @@ class Listing:
             return None
         head = self._stored.get((section_type, type))
         if head is None:
-            docid, source, mark = self.manifest.docid, self.manifest.origin.source, mark_of(self.manifest.title)
-            place = StoredPlace(docid, source, mark, (), 0, 0, 0)
+            place = StoredPlace(self.docid, self.source, mark_of(self.title), (), 0, 0, 0)
             head = StoredSection(section_type, type, self.tags, "", (place,)).encode().decode()
             head = self._stored[section_type, type] = head.removesuffix("0,0,0") if head.endswith("0,0,0") else ""
         if not head:
@@ -153,15 +165,39 @@ class Listing:
         """The filter keys of a section of these types, sorted, each once."""
         found = self._filters.get((section_type, type))
         if found is None:
-            keys = {f"section_type:{section_type}", f"type:{type}", f"doc:{self.manifest.docid}"}
+            keys = {f"section_type:{section_type}", f"type:{type}", f"doc:{self.docid}"}
             keys.update(map(tag_key, self.tags))
-            if self.manifest.origin.source:
-                keys.add(source_key(self.manifest.origin.source))
+            if self.source:
+                keys.add(source_key(self.source))
             found = self._filters[section_type, type] = tuple(sorted(keys, key=str.encode))
         return found
 
 
-def entry_of(section: Section, listings: Sequence[Listing]) -> Entry:
+class Listing(ListedBy):
+    """A manifest, ready to say where it lists which section.
+
+    Attributes:
+        manifest: the manifest.
+        kbids: what it lists, each once.
+    """
+
+    __slots__ = ("kbids", "manifest")
+
+    def __init__(self, manifest: Manifest) -> None:
+        opening = manifest.sections[0].kbid if manifest.sections else ""
+        tags = tuple(sorted(set(manifest.tags)))
+        super().__init__(
+            manifest.docid, manifest.origin.source, manifest.title, manifest.description, tags, opening
+        )
+        self.manifest = manifest
+        places: dict[str, list[Placement]] = {}
+        for placement in manifest.sections:
+            places.setdefault(placement.kbid, []).append(placement)
+        self._places.update(places)
+        self.kbids = self._places.keys()
+
+
+def entry_of(section: Section, listings: Sequence[ListedBy]) -> Entry:
     """What the index holds of the section.
 
     Args:
@@ -170,7 +206,7 @@ def entry_of(section: Section, listings: Sequence[Listing]) -> Entry:
     """
     if len(listings) == 1 and (simple := _simple_entry(section, listings[0])) is not None:
         return simple
-    ordered = sorted(listings, key=lambda listing: listing.manifest.docid)
+    ordered = sorted(listings, key=lambda listing: listing.docid)
     stored, text = _stored_of(section, ordered), text_of(section)
     above = dict.fromkeys(_titles_above(section.kbid, ordered))
     above.pop(section.title, None)
@@ -190,17 +226,17 @@ def entry_of(section: Section, listings: Sequence[Listing]) -> Entry:
     )
 
 
-def _simple_entry(section: Section, listing: Listing) -> Entry | None:
+def _simple_entry(section: Section, listing: ListedBy) -> Entry | None:
     """The same for a section that stands in one place, without headings above it, as most do in large collections."""
     placements = listing.placements(section.kbid)
-    described = listing.opening == section.kbid and listing.manifest.description
+    described = listing.opening == section.kbid and listing.description
     if len(placements) != 1 or described:
         return None
     stored = listing.stored(section.section_type, section.type, placements[0])
     text = text_of(section)
     if stored is None or may_link(text):
         return None
-    title = listing.manifest.title
+    title = listing.title
     body = body_of(text, section.title, section.type)
     above = "" if title == section.title else title
     return Entry(
@@ -213,7 +249,7 @@ def _simple_entry(section: Section, listing: Listing) -> Entry | None:
     )
 
 
-def _stored_of(section: Section, ordered: Sequence[Listing]) -> StoredSection:
+def _stored_of(section: Section, ordered: Sequence[ListedBy]) -> StoredSection:
     if len(ordered) == 1:
         (listing,) = ordered
         places, tags = listing.places(section.kbid), listing.tags
@@ -221,12 +257,12 @@ def _stored_of(section: Section, ordered: Sequence[Listing]) -> StoredSection:
         places = [place for listing in ordered for place in listing.places(section.kbid)]
         tags = tuple(sorted({tag for listing in ordered for tag in listing.tags}))
     # A document's description stands for the whole; it is indexed with its first section.
-    opened = (listing.manifest.description for listing in ordered if listing.opening == section.kbid)
+    opened = (listing.description for listing in ordered if listing.opening == section.kbid)
     description = "\n".join(dict.fromkeys(filter(None, opened)))
     return StoredSection(section.section_type, section.type, tags, description, tuple(places))
 
 
-def _filters_of(section: Section, listings: Sequence[Listing]) -> tuple[str, ...]:
+def _filters_of(section: Section, listings: Sequence[ListedBy]) -> tuple[str, ...]:
     if len(listings) == 1:
         return listings[0].filters(section.section_type, section.type)
     keys = {f"section_type:{section.section_type}", f"type:{section.type}"}
@@ -234,10 +270,10 @@ def _filters_of(section: Section, listings: Sequence[Listing]) -> tuple[str, ...
     return tuple(sorted(keys, key=str.encode))
 
 
-def _titles_above(kbid: str, ordered: Iterable[Listing]) -> Iterator[str]:
+def _titles_above(kbid: str, ordered: Iterable[ListedBy]) -> Iterator[str]:
     for listing in ordered:
         for placement in listing.placements(kbid):
-            yield listing.manifest.title
+            yield listing.title
             yield from placement.heading_path
 
 

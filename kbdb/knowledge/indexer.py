@@ -22,6 +22,7 @@ from kbdb.index.api import EngineModule, Segment, Stem
 from kbdb.index.fingerprint import fingerprint
 from kbdb.index.segments import SegmentList
 from kbdb.knowledge.entries import Listing, StoredSection, entry_of, source_key
+from kbdb.knowledge.listings import Listings
 from kbdb.model import Manifest, Section
 from kbdb.plan import Entry, Params
 from kbdb.progress import Progress, Report
@@ -176,14 +177,11 @@ class Indexer:
             The number of sections indexed.
         """
         self.notices.clear()
-        listing: dict[str, list[Listing]] = {}
-        for found in filter(None, map(self._listing, self.store.manifest_ids())):
-            for kbid in found.kbids:
-                listing.setdefault(kbid, []).append(found)
+        listings = Listings(filter(None, map(self._manifest, self.store.manifest_ids())))
         kbids = self.store.section_ids()
         self.left_out = set()
         fresh = SegmentList(self.engine, self.fingerprint, self.params, self.stem)
-        self._segments = fresh.built(self._entries(kbids, listing, progress), self.build_memory)
+        self._segments = fresh.built(self._entries(kbids, listings, progress), self.build_memory)
         self.meta, self._left_behind = None, ""
         return sum(slot.segment.sections for slot in self._segments.slots)
 
@@ -279,15 +277,13 @@ class Indexer:
         found = self.segments.find(kbid_decode(kbid))
         return found[0].segment.stored(found[1]) if found else None
 
-    def _entries(
-        self, kbids: Sequence[str], listing: dict[str, list[Listing]], progress: Report | None
-    ) -> Iterator[Entry]:
-        """The entries of all sections that can be read; what is used of ``listing`` is let go."""
+    def _entries(self, kbids: Sequence[str], listings: Listings, progress: Report | None) -> Iterator[Entry]:
+        """The entries of all sections that can be read."""
         for done, (kbid, section) in enumerate(zip(kbids, self.store.read_sections(kbids), strict=True), 1):
             if progress is not None and (done % PROGRESS_EACH == 0 or done == len(kbids)):
                 progress(Progress(done, len(kbids)))
             if isinstance(section, Section):
-                yield entry_of(section, listing.pop(kbid, ()))
+                yield entry_of(section, listings.take(kbid))
             else:
                 self.left_out.add(kbid)
                 self.tell(f"left out of the index: {section.message}")

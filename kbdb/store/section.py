@@ -10,7 +10,7 @@ from os import PathLike
 from kbdb.errors import CorruptError, InvalidArgumentError, NotUtf8Error, TomlError
 from kbdb.model import SECTION_TYPES, Section
 from kbdb.store.fields import FORMAT, Fields
-from kbdb.store.ids import KBID_BYTES, is_kbid, kbid_encode
+from kbdb.store.ids import KBID_BYTES, is_kbid, kbid_decode, kbid_encode
 from kbdb.store.toml import dumps, loads
 
 FENCE = b"+++\n"
@@ -119,8 +119,8 @@ def decode_plain(data: bytes) -> Section | None:
     if known is None or sha256(content).hexdigest().encode() != digest:
         return None
     section_type, type, must_be_utf8 = known
-    kbid = kbid_encode(_digest(section_type, type, head, content))
-    if kbid.encode() != written:
+    kbid = written.decode()
+    if kbid_decode(kbid) != _digest(section_type, type, head, content):
         return None
     try:
         if must_be_utf8 and not content.isascii():
@@ -132,7 +132,7 @@ def decode_plain(data: bytes) -> Section | None:
 
 _PLAIN = re.compile(
     rb"\+\+\+\nformat = 1\n"
-    rb'kbid = "([0-9a-z]{26})"\n(section_type = "[a-z]+"\ntype = "[!#-~]+"\n)title = "([^"\\\x00-\x1f\x7f]*)"\n'
+    rb'kbid = "([0-9a-hjkmnp-tv-z]{25}[048cgmrw])"\n(section_type = "[a-z]+"\ntype = "[!#-~]+"\n)title = "([^"\\\x00-\x1f\x7f]*)"\n'
     rb'sha256 = "([0-9a-f]{64})"\n\+\+\+\n'
 )
 
