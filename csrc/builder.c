@@ -30,9 +30,15 @@ void kb_builder_free(kb_builder *builder) {
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         free(arrays[i]->items);
     kb_bytes_free(&builder->stored);
-    free(builder->tokens);
+    kb_builder_forget_tokens(builder);
     free(builder->entries);
     *builder = (kb_builder){0};
+}
+
+void kb_builder_forget_tokens(kb_builder *builder) {
+    free(builder->tokens);
+    builder->tokens = NULL;
+    builder->tokens_count = builder->tokens_capacity = 0;
 }
 
 kb_status kb_numbers_put(kb_numbers *numbers, uint32_t item) {

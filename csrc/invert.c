@@ -11,7 +11,7 @@
 #include "crc32.h"
 #include "lists_write.h"
 
-#define ROUND_TOKENS ((size_t)1 << 22) /* 50 MB sorted at a time; smaller means more passes over all tokens */
+#define ROUND_TOKENS ((size_t)1 << 21) /* 25 MB sorted at a time; smaller means more passes over all tokens */
 
 /* A token in its stem's list. The field is part of `form`, below the form, so that one number holds both. */
 typedef struct {
@@ -33,9 +33,7 @@ typedef struct {
     uint32_t *stem_forms;  /* by rank: the number of forms */
     uint32_t *stem_places; /* by rank: the place of its first word; and one more, the end */
     uint32_t *word_places; /* by word: its place among all words, by stem and form */
-    uint32_t *place_words; /* by place: its word */
     uint32_t *place_stems; /* by place: the rank of its stem */
-    bool placed;           /* the builder's tokens name places, not words */
     size_t *stem_tokens;   /* by rank: the number of tokens */
     uint32_t *distinct;    /* by entry in kbid order: stems in title and body */
     size_t *next;          /* by rank, in a round: where the next token goes */
@@ -92,17 +90,17 @@ static void place_words(inversion_task *inversion) {
         uint32_t word = builder->sorted_words.items[i];
         uint32_t place = inversion->stem_places[inversion->word_ranks[word]] + inversion->word_forms[word];
         inversion->word_places[word] = place;
-        inversion->place_words[place] = word;
         inversion->place_stems[place] = inversion->word_ranks[word];
     }
 }
 
-/* Makes tokens name places instead of words, or back: then those of a range of stems are told by one comparison. */
-static void rename_tokens(inversion_task *inversion, const uint32_t *names) {
+/* Makes tokens name places instead of words: then those of a range of stems are told by one comparison. */
+static void rename_tokens(inversion_task *inversion) {
     kb_builder *builder = inversion->builder;
-    for (size_t i = 0; i < builder->tokens_count; i++)
-        builder->tokens[i] = names[builder->tokens[i] & KB_TOKEN_WORD] | (builder->tokens[i] & KB_TOKEN_STEP);
-    inversion->placed = !inversion->placed;
+    for (size_t i = 0; i < builder->tokens_count; i++) {
+        uint32_t place = inversion->word_places[builder->tokens[i] & KB_TOKEN_WORD];
+        builder->tokens[i] = place | (builder->tokens[i] & KB_TOKEN_STEP);
+    }
 }
 
 /* Counts the tokens of each stem, and the distinct stems of each entry's title and body. */
@@ -267,8 +265,10 @@ static kb_status write_terms(inversion_task *inversion, kb_bytes *terms, kb_byte
         status = put_strings(&builder->stems, inversion->stems, inversion->stems_count, &regions[3], &regions[4]);
     if (status == KB_OK)
         status = put_stems(inversion);
+    /* The files are largest from here on, and the tokens have been dealt out. */
     free(inversion->occurrences);
     inversion->occurrences = NULL;
+    kb_builder_forget_tokens(inversion->builder);
     regions[5] = inversion->writer.records;
     regions[6] = inversion->writer.postings;
     kb_bytes lists = inversion->writer.positions;
@@ -445,7 +445,6 @@ kb_status kb_builder_write(kb_builder *builder, kb_bytes files[KB_FILES]) {
         .stem_tokens = calloc((size_t)builder->stems.count + 1, sizeof(size_t)),
         .stem_places = new_numbers((size_t)builder->stems.count + 1),
         .word_places = new_numbers(builder->words.count),
-        .place_words = new_numbers(builder->words.count),
         .place_stems = new_numbers(builder->words.count),
         .next = calloc((size_t)builder->stems.count + 1, sizeof(size_t)),
         .distinct = new_numbers(builder->entries_count),
@@ -454,12 +453,12 @@ kb_status kb_builder_write(kb_builder *builder, kb_bytes files[KB_FILES]) {
     kb_bytes kbids = {0};
     kb_status status = KB_E_MEMORY;
     if (inversion.order && inversion.stems && inversion.word_ranks && inversion.word_forms && inversion.stem_forms &&
-        inversion.stem_tokens && inversion.stem_places && inversion.word_places && inversion.place_words &&
-        inversion.place_stems && inversion.next && inversion.distinct && inversion.entry_lengths)
+        inversion.stem_tokens && inversion.stem_places && inversion.word_places && inversion.place_stems &&
+        inversion.next && inversion.distinct && inversion.entry_lengths)
         status = rank(&inversion);
     if (status == KB_OK) {
         place_words(&inversion);
-        rename_tokens(&inversion, inversion.word_places);
+        rename_tokens(&inversion);
         status = count_tokens(&inversion);
     }
     if (status == KB_OK)
@@ -479,8 +478,6 @@ kb_status kb_builder_write(kb_builder *builder, kb_bytes files[KB_FILES]) {
         status = put_keyed(&inversion, false, inversion.regions);
     if (status == KB_OK)
         status = finish_file(&inversion, KB_FILE_REFERENCES, inversion.regions, &files[KB_FILE_REFERENCES]);
-    if (inversion.placed)
-        rename_tokens(&inversion, inversion.place_words);
     for (uint32_t i = 0; i < KB_REGIONS_MAX; i++)
         kb_bytes_free(&inversion.regions[i]);
     kb_bytes_free(&inversion.lengths);
@@ -494,7 +491,6 @@ kb_status kb_builder_write(kb_builder *builder, kb_bytes files[KB_FILES]) {
     free(inversion.stem_tokens);
     free(inversion.stem_places);
     free(inversion.word_places);
-    free(inversion.place_words);
     free(inversion.place_stems);
     free(inversion.next);
     free(inversion.distinct);

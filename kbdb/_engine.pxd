@@ -161,6 +161,9 @@ cdef extern from "builder.h" nogil:
         kb_intern raws
         kb_numbers word_stems
         kb_numbers sorted_words
+        kb_bytes stored
+        size_t tokens_count
+        uint32_t entries_count
         uint32_t raws_folded
     kb_status kb_numbers_put(kb_numbers *numbers, uint32_t item)
     kb_status kb_builder_new(uint64_t fingerprint, const kb_params *params, uint64_t seed, kb_builder *builder)

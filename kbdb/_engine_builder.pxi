@@ -1,5 +1,12 @@
 # Part of _engine.pyx: builds segments.
 
+# Bytes that making a segment takes at its height, measured: a token is held in 4 and written in about 3. Words are held
+# with their stems, as C strings and as Python's.
+cdef enum:
+    MEMORY_PER_TOKEN = 7
+    MEMORY_PER_WORD = 500
+    MEMORY_PER_ENTRY = 250
+
 
 cdef kb_source _utf8_source(text) except *:
     """The UTF-8 bytes of a text or of bytes that hold some; they live as long as the object."""
@@ -52,10 +59,11 @@ cdef bint _are_plainly_sound(keys) except -1:
 
 
 cdef class Builder:
-    """Collects entries, in any order, and makes a segment of them. One thread at a time; a second one is refused."""
+    """Collects entries, in any order, and makes a segment of them once. One thread at a time; a second one is refused."""
 
     cdef kb_builder _builder
     cdef bint _busy
+    cdef bint _spent
 
     def __cinit__(self, fingerprint: int, params):
         """Begins a segment.
@@ -78,6 +86,8 @@ cdef class Builder:
     cdef int _enter(self) except -1:
         if self._busy:
             raise InvalidArgumentError("the builder is in use by another thread")
+        if self._spent:
+            raise InvalidArgumentError("the builder has made its segment")
         self._busy = True
         return 0
 
@@ -133,6 +143,16 @@ cdef class Builder:
             raise _failure(status, NULL, "")
         return 0
 
+    @property
+    def memory_bytes(self) -> int:
+        """About what making a segment takes at its height, as far as entries were added."""
+        return (
+            self._builder.tokens_count * <size_t>MEMORY_PER_TOKEN
+            + self._builder.words.count * <size_t>MEMORY_PER_WORD
+            + self._builder.entries_count * <size_t>MEMORY_PER_ENTRY
+            + self._builder.stored.length
+        )
+
     def remove(self, kbid: bytes) -> None:
         """Notes that a section of an older segment exists no more."""
         cdef bytes removed = kbid
@@ -145,7 +165,7 @@ cdef class Builder:
             raise _failure(status, NULL, "")
 
     def finish(self, stem) -> SegmentFiles:
-        """Makes the files.
+        """Makes the files; nothing can be added then. An error of ``stem`` leaves the builder as it was.
 
         Args:
             stem: called once with the sorted distinct words that have no stem yet; gives a stem for each.
@@ -192,8 +212,10 @@ cdef class Builder:
         cdef int i
         memset(files, 0, sizeof(files))
         try:
+            self._spent = True
             with nogil:
                 status = kb_builder_write(&self._builder, files)
+                kb_builder_free(&self._builder)
             if status != KB_OK:
                 raise _failure(status, NULL, "")
             written = []

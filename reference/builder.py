@@ -22,6 +22,8 @@ from kbdb.reference.terms import Frequencies, Posting, StemLists, WordRecord, po
 
 Stem = Callable[[list[str]], list[str]]
 
+MEMORY_PER_TOKEN = 200
+
 
 @dataclass(slots=True)
 class Record:
@@ -59,12 +61,19 @@ class Builder:
         self._params = params
         self._records: dict[bytes, Record] = {}
         self._removed: set[bytes] = set()
+        self._tokens = 0
+        self._spent = False
+
+    def _require_unspent(self) -> None:
+        if self._spent:
+            raise InvalidArgumentError("the builder has made its segment")
 
     def add(self, entry: Entry) -> None:
         """Adds an entry, whose texts are analysed; InvalidArgumentError when its kbid is there already."""
         check_entry(entry)
         for name, text in zip(FIELDS, entry.fields, strict=True):
             utf8(text, f"the text of {name}")
+        self._require_unspent()
         if entry.kbid in self._records:
             raise InvalidArgumentError(f"the entry {entry.kbid.hex()} was added before")
         self._records[entry.kbid] = Record(
@@ -75,24 +84,33 @@ class Builder:
             list(entry.references),
             tuple(tokenise(text) for text in entry.fields),
         )
+        self._tokens += sum(map(len, self._records[entry.kbid].tokens))
+
+    @property
+    def memory_bytes(self) -> int:
+        """About what making a segment takes: here some hundred bytes a token, most of them for its list."""
+        return MEMORY_PER_TOKEN * self._tokens
 
     def remove(self, kbid: bytes) -> None:
         """Notes that a section of an older segment exists no more."""
         check_kbid(kbid)
+        self._require_unspent()
         self._removed.add(kbid)
 
     def finish(self, stem: Stem) -> SegmentFiles:
-        """Makes the files.
+        """Makes the files; nothing can be added then. An error of ``stem`` leaves the builder as it was.
 
         Args:
             stem: called once with the sorted distinct words; gives a stem for each.
         """
+        self._require_unspent()
         words = _words(list(self._records.values()))
         stems = stem(words)
         check_stems(words, stems)
         for item in stems:
             utf8(item, "a stem")
         of_words = dict(zip(words, stems, strict=True))
+        self._spent = True
         return builder_write(self._fingerprint, self._params, self._records, of_words, self._removed)
 
 

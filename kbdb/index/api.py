@@ -42,7 +42,13 @@ class Segment(Protocol):
 
 
 class Builder(Protocol):
-    """Collects entries and makes a segment's four files."""
+    """Collects entries and makes a segment's four files.
+
+    ``memory_bytes`` is about what that takes at its height, as far as entries were added.
+    """
+
+    @property
+    def memory_bytes(self) -> int: ...
 
     def add(self, entry: Entry) -> None: ...
     def remove(self, kbid: bytes) -> None: ...

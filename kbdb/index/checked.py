@@ -157,6 +157,10 @@ class Builder:
     def add(self, entry: Entry) -> None:
         _pair("Builder.add", lambda: self.compiled.add(entry), lambda: self.reference.add(entry))
 
+    @property
+    def memory_bytes(self) -> int:
+        return self.compiled.memory_bytes
+
     def remove(self, kbid: bytes) -> None:
         _pair("Builder.remove", lambda: self.compiled.remove(kbid), lambda: self.reference.remove(kbid))
 

@@ -6,7 +6,7 @@ an entry counts unless a later segment holds the same kbid, as an entry or as re
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, replace
 from functools import partial
 
@@ -27,11 +27,6 @@ FLUSHED_FACTOR = 4
 """While a commit waits, writing the index merges up to this weight, or so many times the weight of what is new."""
 
 
-MEMORY_PER_TEXT = 4
-"""Bytes of the budget for each character of text in one piece: what collecting its tokens and writing its files takes,
-beside the files of the pieces before. Merging pieces costs a fifth more than building all at once."""
-
-
 @dataclass(frozen=True, slots=True)
 class Slot:
     """One segment in the list.
@@ -39,7 +34,8 @@ class Slot:
     Attributes:
         segment: the open segment.
         current: the entries that no later segment replaces or removes.
-        folder: number of the folder it lies in, or None while it is only in memory.
+        folder: number of the folder it lies in, or None while no written index has it: it is in memory, or a piece of a
+            build that lies on disk until all are merged.
         files: its bytes while it is only in memory.
     """
 
@@ -107,29 +103,10 @@ class SegmentList:
             if self.find(kbid) is not None:
                 builder.remove(kbid)
         files = builder.finish(self.stem)
-        segment = self._open(files)
+        segment = self.opened(files)
         if not segment.sections and not segment.removed():
             return self
         return self.with_segment(segment, None, files)._settled()
-
-    def built(self, entries: Iterable[Entry], memory: int) -> SegmentList:
-        """A list with these entries and no others, in memory; ``write`` makes one segment of it.
-
-        Args:
-            entries: each section once, by kbid.
-            memory: bytes that collecting entries may take; where they are more, several segments are made.
-        """
-        shown = replace(self, slots=())
-        for piece in _pieces(iter(entries), memory // MEMORY_PER_TEXT):
-            builder = self.engine.Builder(self.fingerprint, self.params)
-            for entry in piece:
-                builder.add(entry)
-            files = builder.finish(self.stem)
-            segment = self._open(files)
-            # The pieces hold different sections, so that nothing in earlier ones is replaced.
-            slot = Slot(segment, bitmaps.full(segment.sections), None, files)
-            shown = replace(shown, slots=(*shown.slots, slot) if segment.sections else shown.slots)
-        return shown
 
     def write(self, first: int, into: Into) -> None:
         """Writes one segment that stands for those from place ``first`` on."""
@@ -152,7 +129,7 @@ class SegmentList:
     def merged(self, first: int) -> SegmentList:
         """This list with the segments from place ``first`` on made into one, in memory."""
         files = in_memory(partial(self.write, first))
-        return self.with_merged(first, self._open(files), None, files)
+        return self.with_merged(first, self.opened(files), None, files)
 
     def with_merged(self, first: int, segment: Segment, folder: int | None, files: SegmentFiles | None) -> SegmentList:
         """This list with a segment that ``write`` made in the place of those it stands for."""
@@ -194,7 +171,8 @@ class SegmentList:
     def _holds(self, kbid: bytes) -> bool:
         return any(slot.segment.find(kbid) >= 0 for slot in self.slots)
 
-    def _open(self, files: SegmentFiles) -> Segment:
+    def opened(self, files: SegmentFiles) -> Segment:
+        """A segment of these files, as those of this list are opened."""
         return self.engine.Segment(
             files.terms,
             files.positions,
@@ -203,20 +181,6 @@ class SegmentList:
             fingerprint=self.fingerprint,
             name="segment in memory",
         )
-
-
-def _pieces(entries: Iterator[Entry], size: int) -> Iterator[Iterator[Entry]]:
-    """The entries in pieces of so many characters of text, and one entry at least; each is to be used up in turn."""
-
-    def piece(entry: Entry) -> Iterator[Entry]:
-        yield entry
-        left = size - sum(map(len, entry.fields))
-        while left > 0 and (following := next(entries, None)) is not None:
-            left -= sum(map(len, following.fields))
-            yield following
-
-    while (first := next(entries, None)) is not None:
-        yield piece(first)
 
 
 def _level(weight: int) -> int:

@@ -6,6 +6,7 @@ how segments merge in ``kbdb.index.segments``, how they lie on disk in ``kbdb.st
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from functools import cache, partial
@@ -15,11 +16,13 @@ from kbdb.errors import (
     DocumentNotFoundError,
     SectionNotFoundError,
     StaleIndexError,
+    StorageError,
     UnsupportedFormatError,
 )
 from kbdb.index import bitmaps
-from kbdb.index.api import EngineModule, Segment, Stem
+from kbdb.index.api import EngineModule, Into, Segment, Stem
 from kbdb.index.fingerprint import fingerprint
+from kbdb.index.pieces import build_in_pieces
 from kbdb.index.segments import SegmentList
 from kbdb.knowledge.entries import Listing, StoredSection, entry_of, source_key
 from kbdb.knowledge.listings import Listings
@@ -168,7 +171,7 @@ class Indexer:
             self._segments = self.segments.added(entries, sorted(map(kbid_decode, removed)))
 
     def rebuild(self, progress: Report | None = None) -> int:
-        """Makes the index anew from the truth files alone, in memory.
+        """Makes the index anew from the truth files alone; a large one in pieces, which lie on disk until ``flush``.
 
         Args:
             progress: called after some sections, and at the end.
@@ -181,7 +184,8 @@ class Indexer:
         kbids = self.store.section_ids()
         self.left_out = set()
         fresh = SegmentList(self.engine, self.fingerprint, self.params, self.stem)
-        self._segments = fresh.built(self._entries(kbids, listings, progress), self.build_memory)
+        entries, room = self._entries(kbids, listings, progress), _Room(self)
+        self._segments = build_in_pieces(fresh, entries, self.build_memory, room)
         self.meta, self._left_behind = None, ""
         return sum(slot.segment.sections for slot in self._segments.slots)
 
@@ -198,11 +202,19 @@ class Indexer:
         if first < len(segments.slots):
             folder = index_files.next_folder(layout)
             index_files.write_segment(layout, folder, partial(segments.write, first))
-            segments = segments.with_merged(first, self._open(folder), folder, None)
+            segments = segments.with_merged(first, self.open_segment(folder), folder, None)
         self.meta = self._described(segments)
         index_files.write_meta(layout, self.meta)
         self._segments, self.was_stale = segments, False
         index_files.sweep(layout, self.meta.folders)
+
+    def sweep_left_over(self) -> None:
+        """Removes what an earlier rebuild left that did not come to its end, unless nobody can tell it from an index."""
+        layout = self.store.layout
+        with contextlib.suppress(CorruptError):
+            meta = index_files.read_meta(layout)
+            if meta is not None and meta.fingerprint != index_files.NOBODYS:
+                index_files.sweep(layout, [*meta.folders, *(_folders(self._segments) if self._segments else ())])
 
     def _described(self, segments: SegmentList) -> IndexMeta:
         """What meta.toml has to say of segments that are all on disk."""
@@ -232,7 +244,7 @@ class Indexer:
             index_files.sweep(layout, meta.folders)
             try:
                 for folder in meta.folders:
-                    segments = segments.with_segment(self._open(folder), folder, None)
+                    segments = segments.with_segment(self.open_segment(folder), folder, None)
             except StaleIndexError:
                 self._remake("its files were of another version")
                 return
@@ -268,7 +280,8 @@ class Indexer:
         self.was_stale = True
         self.tell(f"the index was made anew: {reason}")
 
-    def _open(self, folder: int) -> Segment:
+    def open_segment(self, folder: int) -> Segment:
+        """The segment in a folder of ``indexes/``."""
         layout = self.store.layout
         name = str(layout.indexes / str(folder))
         return self.engine.Segment(*index_files.map_segment(layout, folder), fingerprint=self.fingerprint, name=name)
@@ -315,6 +328,31 @@ class Indexer:
             listed = slot.segment.holders(f"doc:{docid}")
             found.update(kbid_encode(slot.segment.kbid(e)) for e in listed if bitmaps.has(slot.current, e))
         return found
+
+
+class _Room:
+    """Folders of ``indexes/`` for the pieces of a rebuild. What of them an end of the process leaves is swept away."""
+
+    def __init__(self, indexer: Indexer) -> None:
+        self._indexer = indexer
+        self._used = False
+
+    def put(self, write: Callable[[Into], None]) -> tuple[Segment, int] | None:
+        layout = self._indexer.store.layout
+        if not self._used:
+            self._indexer.sweep_left_over()
+            self._used = True
+        folder = index_files.next_folder(layout)
+        try:
+            index_files.write_segment(layout, folder, write, sync=False)
+            return self._indexer.open_segment(folder), folder
+        except StorageError:
+            # A disk that is full or read-only: memory may do, and whoever writes the index will hear of it.
+            index_files.remove_segment(layout, folder)
+            return None
+
+    def remove(self, number: int) -> None:
+        index_files.remove_segment(self._indexer.store.layout, number)
 
 
 def touched(change: Change) -> set[str]:

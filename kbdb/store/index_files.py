@@ -90,20 +90,22 @@ def next_folder(layout: Layout) -> int:
     return max(_folders(layout), default=0) + 1
 
 
-def write_segment(layout: Layout, folder: int, write: Callable[[Into], None]) -> None:
-    """Makes a segment's files durably in a new folder; nothing names it yet.
+def write_segment(layout: Layout, folder: int, write: Callable[[Into], None], *, sync: bool = True) -> None:
+    """Makes a segment's files in a new folder; nothing names it yet.
 
     Args:
         folder: its number.
         write: puts the files' bytes into what it is called with.
+        sync: whether they are durable on return, as they must be before anything names them.
     """
     path = layout.indexes / str(folder)
     files.make_folder(path)
     with contextlib.ExitStack() as stack:
-        written = [stack.enter_context(files.writing(path / name, sync=True, point="index")) for name in NAMES]
+        written = [stack.enter_context(files.writing(path / name, sync=sync, point="index")) for name in NAMES]
         write(lambda number, offset, data: written[number](offset, data))
-    # Else a power cut could keep the meta file that names the folder and lose the folder.
-    files.sync_folder(layout.indexes)
+    if sync:
+        # Else a power cut could keep the meta file that names the folder and lose the folder.
+        files.sync_folder(layout.indexes)
 
 
 def write_meta(layout: Layout, meta: IndexMeta) -> None:
@@ -122,6 +124,12 @@ def write_meta(layout: Layout, meta: IndexMeta) -> None:
     files.write_atomic(layout.index_meta, dumps(value), sync=True, point="meta")
 
 
+def remove_segment(layout: Layout, folder: int) -> None:
+    """Removes the folder of a segment that nothing names. One that cannot go now goes with a later ``sweep``."""
+    with contextlib.suppress(StorageError):
+        files.remove_folder(layout.indexes / str(folder), point="index")
+
+
 def sweep(layout: Layout, keep: Sequence[int]) -> None:
     """Removes the folders of ``indexes/`` that the current meta does not name.
 
@@ -129,8 +137,7 @@ def sweep(layout: Layout, keep: Sequence[int]) -> None:
     """
     for number in _folders(layout):
         if number not in keep:
-            with contextlib.suppress(StorageError):
-                files.remove_folder(layout.indexes / str(number), point="index")
+            remove_segment(layout, number)
 
 
 def sizes(layout: Layout, folders: Sequence[int]) -> dict[str, int]:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from kbdb.index import bitmaps, segments
 from kbdb.index.engine import stemmer
+from kbdb.index.pieces import build_in_pieces
 from kbdb.index.segments import SegmentList, Slot
 
 EMPTY = SegmentList(REFERENCE, FINGERPRINT, PARAMS, stemmer("english"))
@@ -77,10 +78,10 @@ def test_whatever_was_added_and_removed_merging_all_gives_the_bytes_of_one_build
 @pytest.mark.parametrize("memory", [0, 1, 100, 10**9])
 def test_a_build_in_pieces_gives_the_bytes_of_one_build(memory: int) -> None:
     entries = [entry(number, body=f"apples {number} " * number) for number in range(12)]
-    built = EMPTY.built(iter(entries), memory)
+    built = build_in_pieces(EMPTY, iter(entries), memory)
     assert (len(built.slots) == 1) == (memory == 10**9)
     assert [slot.files for slot in built.merged(0).slots] == [slot.files for slot in EMPTY.added(entries).slots]
-    assert EMPTY.built(iter([]), memory).slots == ()
+    assert build_in_pieces(EMPTY, iter([]), memory).slots == ()
 
 
 @pytest.mark.parametrize(
