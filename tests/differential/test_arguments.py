@@ -23,7 +23,7 @@ from engines import (
 )
 
 from kbdb.errors import InvalidArgumentError
-from kbdb.index.api import EngineModule, Searcher, Segment
+from kbdb.index.api import Builder, EngineModule, Searcher, Segment
 from kbdb.index.in_memory import in_memory
 from kbdb.plan import MAX_CLAUSES, Alternative, Clause, Entry, Params, Plan
 
@@ -114,6 +114,18 @@ def test_wrong_stems(stem: Callable[[list[str]], list[str]]) -> None:
         return builder.finish(stem)
 
     refused(call)
+
+
+def test_a_builder_that_made_its_segment_takes_nothing_more() -> None:
+    def spent(engine: EngineModule) -> Builder:
+        builder = engine.Builder(FINGERPRINT, PARAMS)
+        builder.add(entry(1, "one"))
+        builder.finish(toy_stem)
+        return builder
+
+    refused(lambda engine: spent(engine).add(entry(2, "two")))
+    refused(lambda engine: spent(engine).remove(entry(2).kbid))
+    refused(lambda engine: spent(engine).finish(toy_stem))
 
 
 OF_SEGMENT: list[Callable[[Segment], object]] = [

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from kbdb.index import bitmaps, segments
 from kbdb.index.engine import stemmer
-from kbdb.index.pieces import build_in_pieces
 from kbdb.index.segments import SegmentList, Slot
 
 EMPTY = SegmentList(REFERENCE, FINGERPRINT, PARAMS, stemmer("english"))
@@ -73,15 +72,6 @@ def test_whatever_was_added_and_removed_merging_all_gives_the_bytes_of_one_build
     once = EMPTY.added(entry(number, body=text) for number, text in texts.items())
     if shown.slots and once.slots:
         assert shown.merged(0).slots[0].files == once.slots[0].files
-
-
-@pytest.mark.parametrize("memory", [0, 1, 100, 10**9])
-def test_a_build_in_pieces_gives_the_bytes_of_one_build(memory: int) -> None:
-    entries = [entry(number, body=f"apples {number} " * number) for number in range(12)]
-    built = build_in_pieces(EMPTY, iter(entries), memory)
-    assert (len(built.slots) == 1) == (memory == 10**9)
-    assert [slot.files for slot in built.merged(0).slots] == [slot.files for slot in EMPTY.added(entries).slots]
-    assert build_in_pieces(EMPTY, iter([]), memory).slots == ()
 
 
 @pytest.mark.parametrize(

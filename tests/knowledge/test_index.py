@@ -342,3 +342,77 @@ def test_files_that_a_full_disk_delayed_are_no_change_by_others(kb: KnowledgeBas
     with kbdb.open(home) as again:
         assert titles(again, "late") == ["Late"]
         assert again.status().warnings == ()
+
+
+def in_many_pieces(kb: KnowledgeBase) -> None:
+    """Lets each section be a piece of its own when the index is made anew."""
+    kb._core.indexer.build_memory = 1
+
+
+def folders(home: Path) -> set[str]:
+    return {path.name for path in (home / ".kbdb" / "indexes").iterdir() if path.is_dir()}
+
+
+def test_a_rebuild_in_pieces_gives_the_files_of_one_and_leaves_no_piece(kb: KnowledgeBase, home: Path) -> None:
+    grow(kb, home)
+    before = answers(kb, QUERIES)
+    kb.rebuild()
+    once = files_of(home)
+    in_many_pieces(kb)
+    seen: list[str] = []
+    with faults.hooked(lambda point: seen.append(point)):
+        assert kb.rebuild().sections == 9
+    assert seen.count("write:index") > 4 * 9
+    assert files_of(home) == once
+    assert len(folders(home)) == 1
+    assert answers(kb, QUERIES) == before
+
+
+def test_a_rebuild_that_ends_between_its_pieces_leaves_the_old_index_and_the_next_opening_tidies_up(
+    kb: KnowledgeBase, home: Path
+) -> None:
+    grow(kb, home)
+    before = answers(kb, QUERIES)
+    kb.close()
+    old = files_of(home)
+    passed = 0
+
+    def end(point: str) -> None:
+        nonlocal passed
+        passed += point == "write:index"
+        if passed == 14:
+            raise KeyboardInterrupt
+
+    with kbdb.open(home) as again:
+        in_many_pieces(again)
+        with faults.hooked(end), pytest.raises(KeyboardInterrupt):
+            again.rebuild()
+        left = folders(home)
+        assert len(left) > 1
+        copy = home.parent / "as a crash leaves it"
+        shutil.copytree(home, copy, symlinks=True)
+    assert all((copy / ".kbdb" / "indexes" / name).exists() for name in left)
+    with kbdb.open(copy) as crashed:
+        assert answers(crashed, QUERIES) == before
+    assert len(folders(copy)) == 1
+    assert files_of(copy).keys() == old.keys()
+
+
+def test_a_rebuild_whose_pieces_find_no_room_on_disk_keeps_them_in_memory(kb: KnowledgeBase, home: Path) -> None:
+    grow(kb, home)
+    before = answers(kb, QUERIES)
+    kb.rebuild()
+    once = files_of(home)
+    in_many_pieces(kb)
+    full = True
+
+    def fill(point: str) -> faults.Action | None:
+        return "enospc" if full and point == "write:index" else None
+
+    with faults.hooked(fill), pytest.raises(StorageError, match="disk is full"):
+        kb.rebuild()
+    assert answers(kb, QUERIES) == before
+    full = False
+    kb.rebuild()
+    assert files_of(home) == once
+    assert len(folders(home)) == 1
