@@ -15,6 +15,7 @@ void kb_scratch_free(kb_scratch *scratch) {
     free(scratch->lanes);
     free(scratch->found);
     free(scratch->clauses);
+    free(scratch->stems);
     kb_walk_free(&scratch->walk);
     *scratch = (kb_scratch){0};
 }
@@ -47,9 +48,21 @@ kb_status kb_scratch_lanes(kb_scratch *scratch, uint32_t clauses) {
     return scratch->lanes && scratch->found ? KB_OK : KB_E_MEMORY;
 }
 
+kb_status kb_scratch_stems(kb_scratch *scratch, uint32_t stems) {
+    if (scratch->stems_capacity >= stems)
+        return KB_OK;
+    kb_stem *made = realloc(scratch->stems, stems * sizeof *made);
+    if (made == NULL)
+        return KB_E_MEMORY;
+    scratch->stems = made;
+    scratch->stems_capacity = stems;
+    return KB_OK;
+}
+
 size_t kb_scratch_bytes(const kb_scratch *scratch) {
     size_t entries = scratch->entries;
     size_t cells = scratch->cells == NULL ? 0 : entries * (sizeof(kb_cell) + sizeof(double) + 4) + entries / 8;
     size_t lanes = scratch->lanes == NULL ? 0 : KB_WINDOW * sizeof(uint16_t) + KB_WINDOW / 8;
-    return cells + lanes + scratch->clauses_capacity * sizeof *scratch->clauses;
+    size_t stems = scratch->stems_capacity * sizeof *scratch->stems;
+    return cells + lanes + stems + scratch->clauses_capacity * sizeof *scratch->clauses;
 }

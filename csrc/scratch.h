@@ -25,6 +25,8 @@ typedef struct {
     uint64_t *found;   /* by 64 entries of a window */
     kb_sweep_clause *clauses;
     uint32_t clauses_capacity;
+    kb_stem *stems; /* of a set, in the segment being searched */
+    uint32_t stems_capacity;
     kb_walk walk;
 } kb_scratch;
 
@@ -38,6 +40,9 @@ kb_status kb_scratch_cells(kb_scratch *scratch);
 
 /* Makes sure of `lanes`, `found` and as many clauses. KB_E_MEMORY. */
 kb_status kb_scratch_lanes(kb_scratch *scratch, uint32_t clauses);
+
+/* Makes sure of as many `stems`. KB_E_MEMORY. */
+kb_status kb_scratch_stems(kb_scratch *scratch, uint32_t stems);
 
 /* Bytes held. */
 size_t kb_scratch_bytes(const kb_scratch *scratch);

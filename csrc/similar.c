@@ -1,5 +1,6 @@
-/* Near duplicates, by prefix filter: a set that is alike must share one of the rarest stems, so only the entries that
- * do are candidates, and the frequent stems are counted for those alone. */
+/* Near duplicates, a segment at a time, by prefix filter: a set that is alike lacks few of the given stems, so a segment
+ * that has too few of them is left at once, and in another only the entries with one of the rarest stems are candidates.
+ * The frequent stems are counted for those alone. */
 #include "similar.h"
 
 #include <math.h>
@@ -12,11 +13,13 @@
 
 #define SEEKS 32u /* reading so many postings one after the other takes as long as looking one entry up */
 
+#define COUNTED_AT_ONCE 4u /* frequent stems, before candidates are dropped */
+
 static bool in_title_or_body(const kb_postings *postings) { return postings->mask & 3; }
 
 static int by_df(const void *left, const void *right) {
-    const kb_term *a = *(const kb_term *const *)left;
-    const kb_term *b = *(const kb_term *const *)right;
+    const kb_stem *a = left;
+    const kb_stem *b = right;
     return (a->df > b->df) - (a->df < b->df);
 }
 
@@ -28,75 +31,111 @@ static int by_number(const void *left, const void *right) {
 
 /* One look-up in one segment. Counts are kept in the cells' `matched`. */
 typedef struct {
-    const kb_searcher *searcher;
-    const kb_term *const *stems;
-    uint32_t count;
+    const kb_source *wanted; /* the given set */
+    uint32_t count;          /* its stems */
     double threshold;
+    uint32_t least; /* stems that a set shares at least when it is alike */
+    const kb_view *view;
     uint32_t segment;
     kb_scratch *scratch;
+    uint32_t known;      /* stems of the given set that the segment has, in scratch->stems */
+    uint32_t missing;    /* those that it lacks, as far as they were looked up */
     uint32_t candidates; /* in scratch->touched */
+    bool ordered;        /* whether they ascend */
     kb_error *error;
 } similar_task;
 
-static kb_status open_postings(const similar_task *task, uint32_t number, kb_postings *postings) {
-    const kb_stem *stem = &task->stems[number]->stems[task->segment];
-    postings->left = 0;
-    if (stem->df == 0)
-        return KB_OK;
-    return kb_postings_open(&task->searcher->views[task->segment].segment->terms, stem, postings, task->error);
+static bool lacks_too_many(const similar_task *task) { return task->missing > task->count - task->least; }
+
+/* Finds the wanted stems from `first` on and before `end`, which can only stand from place `low` on and before `high`:
+ * the middle one parts both ranges. */
+static kb_status find_stems(similar_task *task, uint32_t first, uint32_t end, uint32_t low, uint32_t high) {
+    const kb_terms *terms = &task->view->segment->terms;
+    while (first < end && !lacks_too_many(task)) {
+        uint32_t middle = first + (end - first) / 2;
+        const kb_source *stem = &task->wanted[middle];
+        uint32_t place = 0;
+        bool found = false;
+        kb_status status = kb_strings_find_between(&terms->stems, low, high, stem->bytes, stem->length, &found, &place,
+                                                   task->error);
+        if (status == KB_OK && found)
+            status = kb_terms_stem(terms, place, &task->scratch->stems[task->known++], task->error);
+        else
+            task->missing++;
+        if (status == KB_OK)
+            status = find_stems(task, first, middle, low, place);
+        if (status != KB_OK)
+            return status;
+        first = middle + 1;
+        low = place;
+    }
+    return KB_OK;
 }
 
 /* Counts the stems before `end`, and makes every live entry that has one a candidate. */
 static kb_status count_rare(similar_task *task, uint32_t end) {
-    const uint8_t *live = task->searcher->views[task->segment].live;
     kb_scratch *scratch = task->scratch;
     kb_status status = KB_OK;
     for (uint32_t i = 0; i < end && status == KB_OK; i++) {
         kb_postings postings;
-        status = open_postings(task, i, &postings);
+        status = kb_postings_open(&task->view->segment->terms, &scratch->stems[i], &postings, task->error);
         while (status == KB_OK && postings.left > 0) {
             status = kb_postings_next(&postings, task->error);
-            if (status != KB_OK || !in_title_or_body(&postings) || !kb_bitmap_has(live, postings.entry))
+            if (status != KB_OK || !in_title_or_body(&postings) || !kb_bitmap_has(task->view->live, postings.entry))
                 continue;
             if (scratch->cells[postings.entry].matched++ == 0)
                 scratch->touched[task->candidates++] = postings.entry;
         }
     }
+    task->ordered = task->candidates < 2;
     return status;
+}
+
+/* Whether a candidate that shares so many stems, with `left` still to count, can be alike. */
+static kb_status can_be_alike(const similar_task *task, uint32_t candidate, uint64_t shared, uint32_t left, bool *can) {
+    const kb_corpus *corpus = &task->view->segment->corpus;
+    *can = shared + left >= task->least;
+    if (!*can)
+        return KB_OK;
+    kb_entry entry;
+    kb_status status = kb_corpus_entry(corpus, candidate, &entry, task->error);
+    if (status != KB_OK)
+        return status;
+    uint64_t distinct = entry.distinct;
+    if (shared > distinct)
+        return kb_corrupt(KB_FILE_CORPUS, corpus->records.offset, "an entry has more stems than it says", task->error);
+    uint64_t most = shared + left < distinct ? shared + left : distinct;
+    double together = (double)task->count + (double)distinct - (double)most;
+    *can = (double)most >= task->threshold * together * (1.0 - SLACK);
+    return KB_OK;
 }
 
 /* Forgets the candidates that cannot be alike any more, with `left` stems still to count. */
 static kb_status drop_unlike(similar_task *task, uint32_t left) {
-    const kb_view *view = &task->searcher->views[task->segment];
     kb_scratch *scratch = task->scratch;
     uint32_t kept = 0;
-    kb_status status = KB_OK;
     for (uint32_t i = 0; i < task->candidates; i++) {
         uint32_t candidate = scratch->touched[i];
-        kb_entry entry;
-        status = kb_corpus_entry(&view->segment->corpus, candidate, &entry, task->error);
+        bool can = false;
+        kb_status status = can_be_alike(task, candidate, scratch->cells[candidate].matched, left, &can);
         if (status != KB_OK)
             return status;
-        uint64_t distinct = entry.distinct;
-        uint64_t shared = scratch->cells[candidate].matched;
-        if (shared > distinct)
-            return kb_corrupt(KB_FILE_CORPUS, view->segment->corpus.records.offset,
-                              "an entry has more stems than it says", task->error);
-        uint64_t most = shared + left < distinct ? shared + left : distinct;
-        double together = (double)task->count + (double)distinct - (double)most;
-        if ((double)most >= task->threshold * together * (1.0 - SLACK))
+        if (can)
             scratch->touched[kept++] = candidate;
         else
             scratch->cells[candidate].matched = 0;
     }
     task->candidates = kept;
-    return status;
+    return KB_OK;
 }
 
-/* Counts one frequent stem for the candidates, by looking each up; they are in order. */
+/* Counts one frequent stem for the candidates, by looking each up. */
 static kb_status look_up(similar_task *task, kb_postings *postings) {
     kb_status status = KB_OK;
     bool found = true;
+    if (!task->ordered)
+        qsort(task->scratch->touched, task->candidates, sizeof *task->scratch->touched, by_number);
+    task->ordered = true;
     for (uint32_t i = 0; i < task->candidates && found && status == KB_OK; i++) {
         uint32_t candidate = task->scratch->touched[i];
         status = kb_postings_seek(postings, candidate, &found, task->error);
@@ -109,7 +148,8 @@ static kb_status look_up(similar_task *task, kb_postings *postings) {
 /* Counts one frequent stem for the candidates. */
 static kb_status count_frequent(similar_task *task, uint32_t number) {
     kb_postings postings;
-    kb_status status = open_postings(task, number, &postings);
+    kb_status status =
+        kb_postings_open(&task->view->segment->terms, &task->scratch->stems[number], &postings, task->error);
     if (status == KB_OK && (uint64_t)task->candidates * SEEKS < postings.left)
         return look_up(task, &postings);
     while (status == KB_OK && postings.left > 0) {
@@ -125,7 +165,7 @@ static kb_status count_frequent(similar_task *task, uint32_t number) {
 
 /* Decides about the candidates, whose counts are complete. */
 static kb_status judge(const similar_task *task, kb_topk *topk) {
-    const kb_corpus *corpus = &task->searcher->views[task->segment].segment->corpus;
+    const kb_corpus *corpus = &task->view->segment->corpus;
     kb_status status = KB_OK;
     for (uint32_t i = 0; i < task->candidates && status == KB_OK; i++) {
         uint32_t candidate = task->scratch->touched[i];
@@ -142,41 +182,50 @@ static kb_status judge(const similar_task *task, kb_topk *topk) {
     return status;
 }
 
-static kb_status search_segment(similar_task *task, uint32_t rare, kb_topk *topk) {
-    kb_status status = count_rare(task, rare);
-    if (status == KB_OK)
-        status = drop_unlike(task, task->count - rare);
-    if (task->candidates > 1)
-        qsort(task->scratch->touched, task->candidates, sizeof *task->scratch->touched, by_number);
-    for (uint32_t i = rare; i < task->count && status == KB_OK && task->candidates > 0; i++) {
+static kb_status search_segment(similar_task *task, kb_topk *topk) {
+    kb_scratch *scratch = task->scratch;
+    kb_status status = find_stems(task, 0, task->count, 0, task->view->segment->terms.stems.count);
+    if (status != KB_OK || lacks_too_many(task))
+        return status;
+    qsort(scratch->stems, task->known, sizeof *scratch->stems, by_df);
+    /* A set that is alike lacks at most known - least of these; so it has one of the first known - least + 1. */
+    uint32_t rare = task->known - task->least + 1;
+    status = count_rare(task, rare);
+    for (uint32_t i = rare; i < task->known && status == KB_OK && task->candidates > 0; i++) {
         status = count_frequent(task, i);
-        if (status == KB_OK && (task->count - i) % 4 == 0)
-            status = drop_unlike(task, task->count - i - 1);
+        if (status == KB_OK && (i - rare) % COUNTED_AT_ONCE == COUNTED_AT_ONCE - 1)
+            status = drop_unlike(task, task->known - i - 1);
     }
     if (status == KB_OK)
         status = drop_unlike(task, 0);
     if (status == KB_OK)
         status = judge(task, topk);
     for (uint32_t i = 0; i < task->candidates; i++)
-        task->scratch->cells[task->scratch->touched[i]].matched = 0;
+        scratch->cells[scratch->touched[i]].matched = 0;
     return status;
 }
 
-kb_status kb_similar(const kb_searcher *searcher, const kb_term **stems, uint32_t count, double threshold,
+kb_status kb_similar(const kb_searcher *searcher, const kb_source *wanted, uint32_t count, double threshold,
                      uint32_t limit, kb_scratch *scratch, kb_hit *hits, uint32_t *found, kb_error *error) {
     kb_topk topk = {searcher, hits, limit, 0};
     *found = 0;
     if (count == 0)
         return KB_OK;
     kb_status status = kb_scratch_cells(scratch);
-    qsort(stems, count, sizeof *stems, by_df);
-    /* Whatever the other set, at least this many stems are shared; so one of the first count - least + 1 is. */
+    if (status == KB_OK)
+        status = kb_scratch_stems(scratch, count);
     double least = ceil(threshold * (double)count * (1.0 - SLACK));
-    uint32_t rare = least < 1.0 ? count : count - (uint32_t)least + 1;
     for (uint32_t i = 0; i < searcher->count && status == KB_OK; i++) {
-        similar_task task = {searcher, stems, count, threshold, i, scratch, 0, error};
+        similar_task task = {.wanted = wanted,
+                             .count = count,
+                             .threshold = threshold,
+                             .least = least < 1.0 ? 1 : (uint32_t)least,
+                             .view = &searcher->views[i],
+                             .segment = i,
+                             .scratch = scratch,
+                             .error = error};
         error->segment = i;
-        status = search_segment(&task, rare, &topk);
+        status = search_segment(&task, &topk);
     }
     kb_topk_finish(&topk);
     *found = topk.count;

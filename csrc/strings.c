@@ -45,11 +45,10 @@ static int compare(const uint8_t *left, size_t left_length, const uint8_t *right
     return order != 0 ? order : (left_length > right_length) - (left_length < right_length);
 }
 
-/* The first string that is not below the given one; with `past_prefix`, that is also past all that begin with it. */
-static kb_status seek(const kb_strings *strings, const uint8_t *bytes, size_t length, bool past_prefix,
-                      uint32_t *number, kb_error *error) {
-    uint32_t low = 0;
-    uint32_t high = strings->count;
+/* The first string from `low` on and before `high` that is not below the given one, or `high`; with `past_prefix`,
+ * that is also past all that begin with it. */
+static kb_status seek(const kb_strings *strings, uint32_t low, uint32_t high, const uint8_t *bytes, size_t length,
+                      bool past_prefix, uint32_t *number, kb_error *error) {
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         const uint8_t *candidate = NULL;
@@ -69,14 +68,19 @@ static kb_status seek(const kb_strings *strings, const uint8_t *bytes, size_t le
 
 kb_status kb_strings_seek(const kb_strings *strings, const uint8_t *bytes, size_t length, uint32_t *number,
                           kb_error *error) {
-    return seek(strings, bytes, length, false, number, error);
+    return seek(strings, 0, strings->count, bytes, length, false, number, error);
 }
 
 kb_status kb_strings_find(const kb_strings *strings, const uint8_t *bytes, size_t length, bool *found, uint32_t *number,
                           kb_error *error) {
-    kb_status status = seek(strings, bytes, length, false, number, error);
+    return kb_strings_find_between(strings, 0, strings->count, bytes, length, found, number, error);
+}
+
+kb_status kb_strings_find_between(const kb_strings *strings, uint32_t low, uint32_t high, const uint8_t *bytes,
+                                  size_t length, bool *found, uint32_t *number, kb_error *error) {
+    kb_status status = seek(strings, low, high, bytes, length, false, number, error);
     *found = false;
-    if (status != KB_OK || *number == strings->count)
+    if (status != KB_OK || *number == high)
         return status;
     const uint8_t *candidate = NULL;
     uint32_t size = 0;
@@ -87,8 +91,8 @@ kb_status kb_strings_find(const kb_strings *strings, const uint8_t *bytes, size_
 
 kb_status kb_strings_prefix(const kb_strings *strings, const uint8_t *bytes, size_t length, uint32_t *first,
                             uint32_t *end, kb_error *error) {
-    kb_status status = seek(strings, bytes, length, false, first, error);
-    return status != KB_OK ? status : seek(strings, bytes, length, true, end, error);
+    kb_status status = seek(strings, 0, strings->count, bytes, length, false, first, error);
+    return status != KB_OK ? status : seek(strings, 0, strings->count, bytes, length, true, end, error);
 }
 
 kb_status kb_strings_verify(const kb_strings *strings, kb_error *error) {

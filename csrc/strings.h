@@ -26,6 +26,11 @@ kb_status kb_strings_seek(const kb_strings *strings, const uint8_t *bytes, size_
 kb_status kb_strings_find(const kb_strings *strings, const uint8_t *bytes, size_t length, bool *found, uint32_t *number,
                           kb_error *error);
 
+/* The same for one that can only stand from `low` on and before `high`, which are at most the count; *number is also set
+ * when it does not, to where it would. */
+kb_status kb_strings_find_between(const kb_strings *strings, uint32_t low, uint32_t high, const uint8_t *bytes,
+                                  size_t length, bool *found, uint32_t *number, kb_error *error);
+
 /* Sets *first and *end to the range of strings that begin with the given bytes. */
 kb_status kb_strings_prefix(const kb_strings *strings, const uint8_t *bytes, size_t length, uint32_t *first,
                             uint32_t *end, kb_error *error);

@@ -92,6 +92,17 @@ cdef inline const uint8_t *_start(bytes data):
     return <const uint8_t *>PyBytes_AS_STRING(data)
 
 
+cdef int _take_text(str text, str what, kb_source *source) except -1:
+    """The bytes of a text, which last as long as it; `what` names it in the error."""
+    cdef Py_ssize_t length = 0
+    try:
+        source.bytes = <const uint8_t *>PyUnicode_AsUTF8AndSize(text, &length)
+    except UnicodeEncodeError:
+        utf8(text, what)
+    source.length = <size_t>length
+    return 0
+
+
 cdef str _text(const uint8_t *start, size_t length, int file, str name):
     """A string of a file, as text."""
     try:

@@ -419,7 +419,7 @@ cdef class Searcher:
             (segment, entry, Jaccard index), by falling index, kbid, segment.
         """
         cdef _Scratch scratch
-        cdef const kb_term **wanted = NULL
+        cdef kb_source *wanted = NULL
         cdef kb_hit *hits = NULL
         cdef double least
         cdef uint32_t most
@@ -428,20 +428,22 @@ cdef class Searcher:
         cdef uint32_t i
         cdef kb_error error
         cdef kb_status status
-        held = [self._term(stem) for stem in dict.fromkeys(stems)]
-        check_threshold(threshold)
-        check_limit(limit)
-        least = threshold
-        most = <uint32_t>min(limit, self._searcher.sections)
-        size = <uint32_t>len(held)
+        distinct = sorted(set(stems))
+        size = <uint32_t>len(distinct)
         scratch = _take_scratch(self._largest)
         try:
-            wanted = <const kb_term **>malloc((<size_t>size + 1) * sizeof(kb_term *))
-            hits = <kb_hit *>malloc((<size_t>most + 1) * sizeof(kb_hit))
-            if wanted == NULL or hits == NULL:
+            wanted = <kb_source *>malloc((<size_t>size + 1) * sizeof(kb_source))
+            if wanted == NULL:
                 raise MemoryError()
-            for i in range(size):
-                wanted[i] = &(<_Term>held[i]).term
+            for i, stem in enumerate(distinct):
+                _take_text(stem, "a stem", &wanted[i])
+            check_threshold(threshold)
+            check_limit(limit)
+            least = threshold
+            most = <uint32_t>min(limit, self._searcher.sections)
+            hits = <kb_hit *>malloc((<size_t>most + 1) * sizeof(kb_hit))
+            if hits == NULL:
+                raise MemoryError()
             with nogil:
                 status = kb_similar(&self._searcher, wanted, size, least, most, &scratch.scratch, hits, &count, &error)
             if status != KB_OK:

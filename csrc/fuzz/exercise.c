@@ -224,7 +224,6 @@ static void run_plain_plans(const kb_searcher *searcher, const kb_term *terms, k
 /* Searches with a stem, a field, a phrase of one stem twice, one of several stems, and what must not be. */
 static void run_plans(const kb_searcher *searcher, const kb_term *terms, kb_scratch *scratch, kb_status *first) {
     const kb_term *phrase[] = {&terms[0], &terms[1], &terms[0]};
-    const kb_term *set[] = {&terms[0], &terms[1], &terms[2], &terms[3]};
     const kb_term *unwanted[] = {&terms[3]};
     kb_alternative ways[] = {
         {&phrase[0], 1, 1.0, terms[0].idf},
@@ -250,7 +249,18 @@ static void run_plans(const kb_searcher *searcher, const kb_term *terms, kb_scra
         for (uint32_t entry = 0; entry < searcher->views[0].segment->entries; entry += 1 + entry * 3)
             keep_first(first, kb_explain(searcher, &plan, 0, entry, scratch, shares, &found, &error));
     }
-    keep_first(first, kb_similar(searcher, set, 4, 0.2, 4, scratch, hits, &found, &error));
+}
+
+/* Looks for what is like a set of stems. */
+static void find_similar(const kb_searcher *searcher, kb_scratch *scratch, kb_status *first) {
+    const char *const ascending[STEMS] = {"new", "run", "the", "york"};
+    kb_source wanted[STEMS];
+    kb_hit hits[4];
+    kb_error error = {0};
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < STEMS; i++)
+        wanted[i] = (kb_source){(const uint8_t *)ascending[i], strlen(ascending[i])};
+    keep_first(first, kb_similar(searcher, wanted, STEMS, 0.2, 4, scratch, hits, &found, &error));
 }
 
 /* Searches with the live entries that the bits of `some` tell, over and over. */
@@ -277,6 +287,7 @@ static void search(const kb_segment *segment, uint8_t some, kb_status *first) {
         kb_scratch_new(segment->entries, &scratch);
         run_plans(&searcher, terms, &scratch, first);
         run_plain_plans(&searcher, terms, &scratch, first);
+        find_similar(&searcher, &scratch, first);
         find_words(&view, first);
         find_words_of(&view, first);
         assert(is_clean(&scratch));

@@ -67,7 +67,7 @@ ONLY_IN_C = {
     # What kind a file is of, and where things are in it, are fields of Kind, Container and EntryRecord.
     *("container_regions", "container_is_lists", "keyed_count"),
     # Ranges of strings and bitmaps of keys are comprehensions.
-    *("strings_seek", "strings_prefix", "keyed_bitmap"),
+    *("strings_seek", "strings_find_between", "strings_prefix", "keyed_bitmap"),
     # Tables of norms and of what was looked up before make C fast.
     *("bm25f_prepare", "term_find"),
     # A number at a time, and what bounds are made of.
