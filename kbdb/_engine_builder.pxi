@@ -187,7 +187,7 @@ cdef class Builder:
         cdef size_t length = 0
         cdef uint32_t number
         cdef const uint8_t *start
-        cdef bytes encoded
+        cdef kb_source encoded
         cdef kb_status status
         numbers = []
         words = []
@@ -200,8 +200,8 @@ cdef class Builder:
         stems = stem(words)
         check_stems(words, stems)
         for number, text in zip(numbers, stems):
-            encoded = utf8(text, "a stem")
-            status = kb_builder_set_stem(&self._builder, number, _start(encoded), len(encoded))
+            _take_text(text, "a stem", &encoded)
+            status = kb_builder_set_stem(&self._builder, number, encoded.bytes, encoded.length)
             if status != KB_OK:
                 raise _failure(status, NULL, "")
         return 0

@@ -67,9 +67,9 @@ def check_stems(words: Sequence[str], stems: Sequence[str]) -> None:
     """A stemmer gives one stem, not empty, for each word."""
     if len(stems) != len(words):
         raise InvalidArgumentError(f"the stemmer gave {len(stems)} stems for {len(words)} words")
-    for word, stem in zip(words, stems, strict=True):
-        if not stem:
-            raise InvalidArgumentError(f"the stemmer gave an empty stem for {word!r}")
+    if not all(stems):
+        word = next(word for word, stem in zip(words, stems, strict=True) if not stem)
+        raise InvalidArgumentError(f"the stemmer gave an empty stem for {word!r}")
 
 
 def check_bitmap(bitmap: bytes, entries: int, what: str) -> None:

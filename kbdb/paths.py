@@ -74,11 +74,16 @@ class Layout(NamedTuple):
     def index_meta(self) -> Path:
         return self.indexes / "meta.toml"
 
-    def section(self, kbid: str) -> Path:
-        return self.root / f"sections/{kbid[:2]}/{kbid}.sec"
+    # Of single truth files: text, since a commit and a rebuild make many, and a Path costs more than reading one.
 
-    def manifest(self, docid: str) -> Path:
-        return self.root / f"documents/{docid}.toml"
+    def section(self, kbid: str) -> str:
+        return f"{self.root}/sections/{kbid[:2]}/{kbid}.sec"
+
+    def manifest(self, docid: str) -> str:
+        return f"{self.root}/documents/{docid}.toml"
+
+    def event_file(self, name: str) -> str:
+        return f"{self.root}/events/{name}"
 
 
 Rule = Literal["option", "environment", "nearest", "user", "here"]

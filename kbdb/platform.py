@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     import socket
     import subprocess
 
+StrPath = str | os.PathLike[str]
+
 SYNCFS_FROM = 32
 """From this many files and folders on, one syncfs is cheaper than an fsync each."""
 
@@ -338,7 +340,7 @@ def sync_fd(fd: int) -> None:
         os.fdatasync(fd)
 
 
-def fsync_dir(path: Path) -> None:
+def fsync_dir(path: StrPath) -> None:
     """Makes a folder's entries durable, where the system knows such a thing."""
     if sys.platform == "win32":
         return
@@ -363,7 +365,7 @@ def open_folder(path: Path) -> int | None:
     return os.open(path, os.O_RDONLY | os.O_DIRECTORY)
 
 
-def sync_files(files: Collection[Path], folders: Collection[Path], root_fd: int | None) -> bool:
+def sync_files(files: Collection[StrPath], folders: Collection[StrPath], root_fd: int | None) -> bool:
     """Makes many files durable, and the entries of folders; files that are gone count as done.
 
     Args:
@@ -387,7 +389,7 @@ def sync_files(files: Collection[Path], folders: Collection[Path], root_fd: int 
     return False
 
 
-def replace(source: Path, target: Path) -> None:
+def replace(source: StrPath, target: StrPath) -> None:
     """Renames over ``target`` atomically; on Windows tries again for a while when another program holds it open."""
     for attempt in range(_REPLACE_TRIES):
         try:
@@ -400,7 +402,7 @@ def replace(source: Path, target: Path) -> None:
             return
 
 
-def _sync_path(path: Path) -> None:
+def _sync_path(path: StrPath) -> None:
     # Windows flushes only descriptors that may write.
     fd = os.open(path, os.O_RDWR if sys.platform == "win32" else os.O_RDONLY)
     try:

@@ -74,9 +74,9 @@ def _remembering(stem: Stem) -> Stem:
     def remembered(words: list[str]) -> list[str]:
         if len(known) > REMEMBERED_WORDS:
             known.clear()
-        new = [word for word in words if word not in known]
-        known.update(zip(new, stem(new), strict=True))
-        return [known[word] for word in words]
+        if new := [word for word in words if word not in known]:
+            known.update(zip(new, stem(new), strict=True))
+        return list(map(known.__getitem__, words))
 
     return remembered
 

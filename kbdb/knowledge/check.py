@@ -73,7 +73,7 @@ def _read_manifests(core: Core, docids: list[str], findings: _Findings) -> list[
         try:
             findings.listings[docid] = Listing(core.store.read_manifest(docid))
         except KbdbError as error:
-            path = str(core.store.layout.manifest(docid))
+            path = core.store.layout.manifest(docid)
             damaged.append(CheckFault("MANIFEST_CORRUPT", path, "", error.message, MANIFEST_FIRST))
     return damaged
 
@@ -126,7 +126,7 @@ def _check_documents(core: Core, docids: list[str], kbids: set[str], differing: 
         if docid in differing:
             message = f"{docid} does not read back as it was learned: its SHA-256 differs"
             findings.error("DOCUMENT_DIFFERS", path, "", message, RELEARN)
-    _check_strays(layout.documents, {str(layout.manifest(docid)) for docid in docids}, "document", findings)
+    _check_strays(layout.documents, {layout.manifest(docid) for docid in docids}, "document", findings)
 
 
 def _check_events(core: Core, findings: _Findings) -> None:

@@ -119,7 +119,7 @@ def _check(options: SearchOptions) -> None:
 
 
 def _left_out(core: Core, kbid: str) -> Unreadable:
-    path = str(core.store.layout.section(kbid))
+    path = core.store.layout.section(kbid)
     return Unreadable(kbid, path, "not searched: the file is damaged; kbdb check tells more")
 
 
@@ -212,7 +212,7 @@ def _hits(
     for found, section in zip(page, core.store.read_sections(found.kbid for found in page), strict=True):
         segment, entry, score, matched, kbid = found
         if isinstance(section, KbdbError):
-            unreadable.append(Unreadable(kbid, str(core.store.layout.section(kbid)), section.message))
+            unreadable.append(Unreadable(kbid, core.store.layout.section(kbid), section.message))
             continue
         text = text_of(section)
         stored = StoredSection.decode(snapshot.slots[segment].segment.stored(entry))

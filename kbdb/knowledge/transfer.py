@@ -215,7 +215,7 @@ def _truth(core: Core) -> Iterator[tuple[str, bytes]]:
         yield _manifest_name(docid), data
     for name in store.event_files():
         data = store.events_bytes(name)
-        events += _sound(decode_events, data, layout.events / name)
+        events += _sound(decode_events, data, layout.event_file(name))
         yield f"events/{name}", data
     try:
         replay(events)
@@ -223,7 +223,7 @@ def _truth(core: Core) -> Iterator[tuple[str, bytes]]:
         raise CorruptError(f"{layout.events}: {error.message}", CHECK) from error
 
 
-def _sound(decode: Callable[[bytes, Path], Decoded], data: bytes, path: Path) -> Decoded:
+def _sound(decode: Callable[[bytes, str], Decoded], data: bytes, path: str) -> Decoded:
     """What a truth file says; where it is damaged, the error says how to find all that is."""
     try:
         return decode(data, path)

@@ -11,21 +11,28 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from pathlib import Path
+from types import TracebackType
 
 from kbdb import platform
 from kbdb.errors import CorruptError, StorageError
+from kbdb.platform import StrPath
 from kbdb.store import faults, trace
 
 TMP_SUFFIX = ".tmp"
+
+Write = Callable[[int, bytes | memoryview], None]
+"""Puts bytes at an offset of a file."""
 
 _SMALL = 1 << 16
 _BINARY = getattr(os, "O_BINARY", 0)
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 
 
-def write_atomic(path: Path, data: bytes | memoryview, *, sync: bool, point: str) -> None:
+def write_atomic(
+    path: StrPath, data: bytes | memoryview, *, sync: bool, point: str, make_folder: bool = False
+) -> None:
     """Creates or replaces a file: all of ``data`` or, on any error, what was there before.
 
     See ``writing``, which takes the content piece by piece.
@@ -36,54 +43,84 @@ def write_atomic(path: Path, data: bytes | memoryview, *, sync: bool, point: str
         sync: whether the content, and then the folder's entry, are durable on return. Only that last step can fail
             with the new file in place.
         point: the kind of file, for fault points.
+        make_folder: whether the folder is made when it is not there; not durable on return.
 
     Raises:
         StorageError: the system refused; no temporary file is left.
     """
-    with writing(path, sync=sync, point=point) as write:
+    with writing(path, sync=sync, point=point, make_folder=make_folder) as write:
         write(0, data)
 
 
-Write = Callable[[int, bytes | memoryview], None]
-"""Puts bytes at an offset of a file."""
-
-
-@contextlib.contextmanager
-def writing(path: Path, *, sync: bool, point: str) -> Iterator[Write]:
+class writing:
     """Creates or replaces a file with what a ``with`` block writes, or on any error leaves what was there before.
 
-    Writes ``<name>.tmp`` beside it and renames at the end of the block. The folder must exist. Arguments and errors are
-    those of ``write_atomic``; each call of what the block gets passes the point of writing.
+    Writes ``<name>.tmp`` beside it and renames at the end of the block. Arguments and errors are those of
+    ``write_atomic``; each call of what the block gets passes the point of writing.
     """
-    tmp = path.with_name(path.name + TMP_SUFFIX)
 
-    def write(offset: int, data: bytes | memoryview) -> None:
-        with _naming(path, "write"):
-            _write_all(fd, tmp, offset, data, point)
+    __slots__ = ("_fd", "_make_folder", "_path", "_point", "_sync", "_tmp")
 
-    try:
-        with _naming(path, "write"):
-            fd = os.open(tmp, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _BINARY | _NO_FOLLOW, 0o666)
+    def __init__(self, path: StrPath, *, sync: bool, point: str, make_folder: bool = False) -> None:
+        self._path = os.fspath(path)
+        self._tmp = self._path + TMP_SUFFIX
+        self._sync = sync
+        self._point = point
+        self._make_folder = make_folder
+
+    def __enter__(self) -> Write:
         try:
-            trace.report("create", tmp)
-            yield write
-            if sync:
-                _sync(fd, path, tmp, point)
-        finally:
-            os.close(fd)
-        with _naming(path, "write"):
-            faults.pass_point(f"rename:{point}")
-            platform.replace(tmp, path)
-    except BaseException:
+            with _naming(self._path, "write"):
+                self._fd = self._open()
+        except BaseException:
+            self._give_up()
+            raise
+        trace.report("create", self._tmp)
+        return self._write
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        try:
+            try:
+                if kind is None and self._sync:
+                    _sync(self._fd, self._path, self._tmp, self._point)
+            finally:
+                os.close(self._fd)
+            if kind is None:
+                with _naming(self._path, "write"):
+                    faults.pass_point(f"rename:{self._point}")
+                    platform.replace(self._tmp, self._path)
+        except BaseException:
+            self._give_up()
+            raise
+        if kind is not None:
+            self._give_up()
+            return
+        trace.report("rename", self._tmp, target=self._path)
+        if self._sync:
+            sync_folder(os.path.dirname(self._path), point=self._point)
+
+    def _open(self) -> int:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _BINARY | _NO_FOLLOW
+        try:
+            return os.open(self._tmp, flags, 0o666)
+        except FileNotFoundError:
+            if not self._make_folder:
+                raise
+            make_folder(Path(self._path).parent)
+            return os.open(self._tmp, flags, 0o666)
+
+    def _write(self, offset: int, data: bytes | memoryview) -> None:
+        with _naming(self._path, "write"):
+            _write_all(self._fd, self._tmp, offset, data, self._point)
+
+    def _give_up(self) -> None:
         with contextlib.suppress(OSError):
-            tmp.unlink()
-        raise
-    trace.report("rename", tmp, target=path)
-    if sync:
-        sync_folder(path.parent, point=point)
+            os.unlink(self._tmp)
 
 
-def write_at(path: Path, offset: int, data: bytes, *, point: str) -> None:
+def write_at(path: StrPath, offset: int, data: bytes, *, point: str) -> None:
     """Makes ``data`` the end of a file, from ``offset`` on; not durable on return. Doing it twice changes nothing.
 
     Args:
@@ -97,7 +134,7 @@ def write_at(path: Path, offset: int, data: bytes, *, point: str) -> None:
         CorruptError: the file is shorter than ``offset``.
     """
     with _naming(path, "write"):
-        is_new = not path.exists()
+        is_new = not os.path.exists(path)
         fd = os.open(path, os.O_RDWR | os.O_CREAT | _BINARY | _NO_FOLLOW, 0o666)
         try:
             if is_new:
@@ -113,12 +150,12 @@ def write_at(path: Path, offset: int, data: bytes, *, point: str) -> None:
             os.close(fd)
 
 
-def remove(path: Path, *, point: str) -> None:
+def remove(path: StrPath, *, point: str) -> None:
     """Removes a file; one that is not there is fine."""
     with _naming(path, "remove"):
         faults.pass_point(f"remove:{point}")
         try:
-            path.unlink()
+            os.unlink(path)
         except FileNotFoundError:
             return
     trace.report("remove", path)
@@ -193,7 +230,7 @@ def replace_folder(source: Path, target: Path, old: Path, *, point: str) -> None
     remove_folder(old, point=point)
 
 
-def sync_folder(path: Path, *, point: str = "folder") -> None:
+def sync_folder(path: StrPath, *, point: str = "folder") -> None:
     """Makes the entries of a folder durable: files made, renamed and removed in it."""
     with _naming(path, "sync"):
         faults.pass_point(f"sync-folder:{point}")
@@ -201,7 +238,7 @@ def sync_folder(path: Path, *, point: str = "folder") -> None:
     trace.report("sync_folder", path)
 
 
-def sync_many(paths: Collection[Path], folders: Collection[Path], root: Path, root_fd: int | None) -> None:
+def sync_many(paths: Collection[StrPath], folders: Collection[StrPath], root: Path, root_fd: int | None) -> None:
     """Makes many files and folders durable, by one call for the file system where that is possible.
 
     Args:
@@ -221,11 +258,12 @@ def sync_many(paths: Collection[Path], folders: Collection[Path], root: Path, ro
         trace.report("sync_folder", path)
 
 
-def read(path: Path) -> bytes | None:
+def read(path: StrPath) -> bytes | None:
     """A file's bytes, or None when it is not there."""
     with _naming(path, "read"):
         try:
-            return path.read_bytes()
+            with open(path, "rb") as file:
+                return file.read()
         except (FileNotFoundError, NotADirectoryError):
             return None
 
@@ -248,7 +286,7 @@ def read_small(path: str) -> bytes | None:
     return data if len(data) < _SMALL else None
 
 
-def size(path: Path) -> int | None:
+def size(path: StrPath) -> int | None:
     """A file's length in bytes, or None when it is not there."""
     try:
         return os.stat(path).st_size
@@ -326,14 +364,14 @@ class AppendFile:
             self._fd = -1
 
 
-def _sync(fd: int, path: Path, tmp: Path, point: str) -> None:
+def _sync(fd: int, path: str, tmp: str, point: str) -> None:
     with _naming(path, "write"):
         faults.pass_point(f"sync:{point}")
         platform.sync_fd(fd)
     trace.report("sync_file", tmp)
 
 
-def _write_all(fd: int, path: Path, offset: int, data: bytes | memoryview, point: str) -> None:
+def _write_all(fd: int, path: StrPath, offset: int, data: bytes | memoryview, point: str) -> None:
     action = faults.armed(f"write:{point}")
     rest = memoryview(data)[: len(data) // 2] if action else memoryview(data)
     os.lseek(fd, offset, os.SEEK_SET)
@@ -346,22 +384,32 @@ def _write_all(fd: int, path: Path, offset: int, data: bytes | memoryview, point
         faults.trip(action)
 
 
-def _truncate(fd: int, path: Path, length: int) -> None:
+def _truncate(fd: int, path: StrPath, length: int) -> None:
     if os.fstat(fd).st_size != length:
         os.ftruncate(fd, length)
         trace.report("truncate", path, offset=length)
 
 
-@contextlib.contextmanager
-def _naming(path: Path, verb: str) -> Iterator[None]:
-    """Turns an OSError into a StorageError that says what could not be done to which path, and why."""
-    try:
-        yield
-    except OSError as error:
-        raise _named(error, path, verb) from error
+class _naming:
+    """Turns an OSError in a ``with`` block into a StorageError that says what could not be done to which path."""
+
+    __slots__ = ("_path", "_verb")
+
+    def __init__(self, path: StrPath, verb: str) -> None:
+        self._path = path
+        self._verb = verb
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if isinstance(error, OSError):
+            raise _named(error, self._path, self._verb) from error
 
 
-def _named(error: OSError, path: Path, verb: str) -> StorageError:
+def _named(error: OSError, path: StrPath, verb: str) -> StorageError:
     reason = error.strerror or str(error)
     hint = ""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):

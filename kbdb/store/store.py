@@ -80,8 +80,7 @@ class Store:
         self._turn = threading.RLock()
         self._backlog = Backlog()
         self._rewrites = False
-        self._unsynced: dict[Path, None] = {}
-        self._made_folders: set[Path] = set()
+        self._unsynced: dict[str, None] = {}
         self._closed = False
         self._root_fd: int | None = None
         try:
@@ -357,7 +356,7 @@ class Store:
         """An events file, with what is still to be appended to it."""
         with self._turn:
             self._require_open()
-            data = files.read(self.layout.events / name) or b""
+            data = files.read(self.layout.event_file(name)) or b""
             for change in self._backlog.events(name):
                 data = data[: change.offset] + change.data
             return data
@@ -372,7 +371,7 @@ class Store:
             return [
                 event
                 for name in self.event_files()
-                for event in decode_events(self.events_bytes(name), self.layout.events / name)
+                for event in decode_events(self.events_bytes(name), self.layout.event_file(name))
             ]
 
     def _recover(self, commits: list[Commit]) -> None:
@@ -401,7 +400,7 @@ class Store:
         coming = self._backlog.events(name)
         if coming:
             return coming[-1].offset + len(coming[-1].data)
-        return files.size(self.layout.events / name) or 0
+        return files.size(self.layout.event_file(name)) or 0
 
     def _write_files(self) -> None:
         """Brings the files up to the journal. A refusal delays them: the commits are stored all the same."""
@@ -412,7 +411,6 @@ class Store:
                     self._write_file(change)
             except StorageError as error:
                 self.delayed = error
-                self._made_folders.clear()
                 return
             self._backlog.done()
 
@@ -422,24 +420,22 @@ class Store:
         if change.kind in (ChangeKind.REMOVE_SECTION, ChangeKind.REMOVE_MANIFEST):
             files.remove(path, point=point)
             return
-        if path.parent not in self._made_folders:
-            files.make_folder(path.parent)
-            self._made_folders.add(path.parent)
         if change.kind is ChangeKind.APPEND_EVENTS:
+            files.make_folder(self.layout.events)
             files.write_at(path, change.offset, change.data, point=point)
         else:
-            files.write_atomic(path, change.data, sync=False, point=point)
+            files.write_atomic(path, change.data, sync=False, point=point, make_folder=True)
 
-    def _path(self, change: FileChange) -> Path:
+    def _path(self, change: FileChange) -> str:
         if change.kind in (ChangeKind.PUT_SECTION, ChangeKind.REMOVE_SECTION):
             return self.layout.section(change.name)
         if change.kind is ChangeKind.APPEND_EVENTS:
-            return self.layout.events / change.name
+            return self.layout.event_file(change.name)
         return self.layout.manifest(change.name)
 
     def _sync_files(self) -> None:
-        folders = {path.parent for path in self._unsynced}
-        folders |= {folder.parent for folder in folders} | {self.layout.root}
+        folders = {os.path.dirname(path) for path in self._unsynced}
+        folders |= {os.path.dirname(folder) for folder in folders} | {os.fspath(self.layout.root)}
         files.sync_many(list(self._unsynced), sorted(folders), self.layout.root, self._root_fd)
         self._unsynced.clear()
 
@@ -483,7 +479,7 @@ def _open_journal(layout: Layout) -> tuple[Journal, list[Commit]]:
     return Journal.create(layout.journal, 1), []
 
 
-def _newest(change: FileChange | None, put: ChangeKind, path: Path) -> bytes | None:
+def _newest(change: FileChange | None, put: ChangeKind, path: str) -> bytes | None:
     """What the file holds, or is about to."""
     if change is None:
         return files.read(path)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 from typing import Literal
 
@@ -38,11 +39,16 @@ _observer: Observer | None = None
 
 
 def report(
-    kind: Kind, path: Path, *, target: Path | None = None, offset: int = 0, data: bytes | memoryview = b""
+    kind: Kind,
+    path: str | PathLike[str],
+    *,
+    target: str | PathLike[str] | None = None,
+    offset: int = 0,
+    data: bytes | memoryview = b"",
 ) -> None:
     """Tells the observer, if there is one."""
     if _observer is not None:
-        _observer(FileOperation(kind, path, target, offset, bytes(data)))
+        _observer(FileOperation(kind, Path(path), None if target is None else Path(target), offset, bytes(data)))
 
 
 @contextmanager

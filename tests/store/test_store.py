@@ -129,7 +129,7 @@ def test_removal_goes_through_the_journal(root: Path, store: Store) -> None:
     store.checkpoint()
     change = Change(removed_sections=(A.kbid,), removed_documents=("one",))
     store.commit(change)
-    assert not store.layout.section(A.kbid).exists()
+    assert not Path(store.layout.section(A.kbid)).exists()
     with pytest.raises(SectionNotFoundError, match=A.kbid):
         store.read_section(A.kbid)
     with pytest.raises(DocumentNotFoundError, match="one"):
@@ -280,7 +280,7 @@ def test_opening_sweeps_temporary_files(root: Path, store: Store) -> None:
 
 def test_a_damaged_file_is_named_when_it_is_read(store: Store) -> None:
     store.commit(_everything())
-    path = store.layout.section(A.kbid)
+    path = Path(store.layout.section(A.kbid))
     path.write_bytes(path.read_bytes().replace(b"What a says", b"What b says"))
     with pytest.raises(CorruptError, match=A.kbid):
         store.read_section(A.kbid)
@@ -325,7 +325,7 @@ def test_ids_that_are_none_never_become_paths(bad: str, store: Store) -> None:
 
 def test_strange_files_are_not_taken_for_sections(store: Store) -> None:
     store.commit(_everything())
-    folder = store.layout.section(A.kbid).parent
+    folder = Path(store.layout.section(A.kbid)).parent
     (folder / "notes.sec").write_bytes(b"")
     (folder / "README").write_bytes(b"")
     (store.layout.sections / "file").write_bytes(b"")
@@ -369,7 +369,7 @@ def test_files_of_a_failed_sync_are_written_anew_before_the_journal_lets_them_go
 ) -> None:
     with closing(Store.create(tmp_path / ".kbdb")) as store:
         store.commit(Change(sections=(A,)))
-        path = store.layout.section(A.kbid)
+        path = Path(store.layout.section(A.kbid))
         with monkeypatch.context() as patched, faults.hooked(lambda point: "eio" if point == "sync:many" else None):
             patched.setattr(Journal, "commits", _refuse)
             with pytest.raises(StorageError):
