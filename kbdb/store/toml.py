@@ -59,16 +59,17 @@ def dumps(values: Mapping[str, object]) -> bytes:
     tables: list[str] = []
     _check_count(values)
     for key, value in values.items():
-        _check_key(key)
-        if isinstance(value, Mapping):
-            _write_table(tables, f"[{key}]", value)
-        elif isinstance(value, (list, tuple)) and any(isinstance(item, Mapping) for item in value):
+        if isinstance(value, (list, tuple)) and any(isinstance(item, Mapping) for item in value):
+            _check_key(key)
             for item in value:
                 if not isinstance(item, Mapping):
                     raise TomlError(f"{key}: a list holds tables only, or none")
                 _write_table(tables, f"[[{key}]]", item)
+        elif isinstance(value, (str, int, list, tuple)) or not isinstance(value, Mapping):
+            _write_pair(pairs, key, value)
         else:
-            pairs.append(f"{key} = {_value(key, value)}\n")
+            _check_key(key)
+            _write_table(tables, f"[{key}]", value)
     text = "".join(pairs + tables)
     try:
         return text.removeprefix("\n").encode("utf-8")
@@ -80,8 +81,13 @@ def _write_table(lines: list[str], header: str, table: Mapping[str, object]) -> 
     _check_count(table)
     lines.append(f"\n{header}\n")
     for key, value in table.items():
-        _check_key(key)
-        lines.append(f"{key} = {_value(key, value)}\n")
+        _write_pair(lines, key, value)
+
+
+def _write_pair(lines: list[str], key: str, value: object) -> None:
+    _check_key(key)
+    text = _string(value) if isinstance(value, str) else _value(key, value)
+    lines.append(f"{key} = {text}\n")
 
 
 def _check_count(table: Mapping[str, object]) -> None:
@@ -111,9 +117,13 @@ def _array(key: str, items: Sequence[object]) -> list[str]:
 
 def _scalar(key: str, value: object) -> str:
     if isinstance(value, str):
-        return f'"{value.translate(_ESCAPES) if _NEEDS_ESCAPE.search(value) else value}"'
+        return _string(value)
     if not isinstance(value, int) or isinstance(value, bool):
         raise TomlError(f"{key}: cannot write {type(value).__name__} here")
     if not -(2**63) <= value < 2**63:
         raise TomlError(f"{key}: {value} is not within 64 bits")
     return str(value)
+
+
+def _string(value: str) -> str:
+    return f'"{value.translate(_ESCAPES) if _NEEDS_ESCAPE.search(value) else value}"'
