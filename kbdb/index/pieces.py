@@ -103,4 +103,4 @@ def _merged(empty: SegmentList, pieces: list[_Piece], room: Room | None) -> _Pie
 
 def _slot(segment: Segment, files: SegmentFiles | None) -> Slot:
     # Pieces hold different sections, so that nothing in earlier ones is replaced.
-    return Slot(segment, bitmaps.full(segment.sections), None, files)
+    return Slot.of(segment, None, files)

@@ -37,17 +37,28 @@ class Slot:
         folder: number of the folder it lies in, or None while no written index has it: it is in memory, or a piece of a
             build that lies on disk until all are merged.
         files: its bytes while it is only in memory.
+        weight: what merging it costs, in entries.
     """
 
     segment: Segment
     current: bytes
     folder: int | None
     files: SegmentFiles | None
+    weight: int
 
-    @property
-    def weight(self) -> int:
-        """What merging it costs, in entries."""
-        return self.segment.sections + len(self.segment.removed())
+    @classmethod
+    def of(cls, segment: Segment, folder: int | None, files: SegmentFiles | None) -> Slot:
+        """A segment of which no later one replaces anything."""
+        weight = segment.sections + len(segment.removed())
+        return cls(segment, bitmaps.full(segment.sections), folder, files, weight)
+
+    def without(self, kbids: Sequence[bytes]) -> Slot:
+        """The slot once a later segment replaces or removes these sections; itself where it holds none of them."""
+        found = [entry for entry in map(self.segment.find, kbids) if entry >= 0]
+        if not found:
+            return self
+        gone = bitmaps.having(self.segment.sections, found)
+        return replace(self, current=bitmaps.without(self.current, gone))
 
     @property
     def is_as_built(self) -> bool:
@@ -88,11 +99,8 @@ class SegmentList:
 
     def with_segment(self, segment: Segment, folder: int | None, files: SegmentFiles | None) -> SegmentList:
         """This list with a newer segment at its end."""
-        newest = Slot(segment, bitmaps.full(segment.sections), folder, files)
-        if not self.slots:
-            return replace(self, slots=(newest,))
-        gone = [segment.kbid(entry) for entry in range(segment.sections)] + segment.removed()
-        return replace(self, slots=(*(replace(slot, current=_less(slot, gone)) for slot in self.slots), newest))
+        gone = [*map(segment.kbid, range(segment.sections)), *segment.removed()] if self.slots else []
+        return self._with([*(slot.without(gone) for slot in self.slots), Slot.of(segment, folder, files)])
 
     def added(self, entries: Iterable[Entry], removed: Iterable[bytes] = ()) -> SegmentList:
         """This list with a segment in memory for new versions of sections, and for sections that are no more."""
@@ -116,7 +124,7 @@ class SegmentList:
             for number, data in enumerate(astuple(merging[0].files)):
                 into(number, 0, data)
             return
-        older = replace(self, slots=self.slots[:first])
+        older = self._with(self.slots[:first])
         self.engine.merge(
             [slot.segment for slot in merging],
             [slot.current for slot in merging],
@@ -133,7 +141,7 @@ class SegmentList:
 
     def with_merged(self, first: int, segment: Segment, folder: int | None, files: SegmentFiles | None) -> SegmentList:
         """This list with a segment that ``write`` made in the place of those it stands for."""
-        return replace(self, slots=(*self.slots[:first], Slot(segment, bitmaps.full(segment.sections), folder, files)))
+        return self._with([*self.slots[:first], Slot.of(segment, folder, files)])
 
     def flush_from(self, *, soon: bool = False) -> int:
         """The first place to merge from when the index is written: all in memory, and older segments not much larger.
@@ -168,6 +176,9 @@ class SegmentList:
             first = run
         return self if first == len(self.slots) - 1 else self.merged(first)
 
+    def _with(self, slots: Sequence[Slot]) -> SegmentList:
+        return SegmentList(self.engine, self.fingerprint, self.params, self.stem, tuple(slots))
+
     def _holds(self, kbid: bytes) -> bool:
         return any(slot.segment.find(kbid) >= 0 for slot in self.slots)
 
@@ -190,10 +201,3 @@ def _level(weight: int) -> int:
         weight //= MERGED_AT_ONCE
         level += 1
     return level
-
-
-def _less(slot: Slot, kbids: Sequence[bytes]) -> bytes:
-    found = [entry for entry in map(slot.segment.find, kbids) if entry >= 0]
-    if not found:
-        return slot.current
-    return bitmaps.without(slot.current, bitmaps.having(slot.segment.sections, found))

@@ -49,7 +49,8 @@ class Liveness:
         before, self._now = self._now, now
         if now < before:
             self._kept.clear()
-        self._look_again(set(self._beliefs.expiring(before, now)), ())
+        if expired := set(self._beliefs.expiring(before, now)):
+            self._look_again(expired, ())
 
     def live(self, slots: Sequence[Slot]) -> tuple[bytes, ...]:
         """The live entries of each slot; the very bytes of last time where nothing changed."""

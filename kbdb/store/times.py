@@ -7,18 +7,21 @@ from datetime import UTC, datetime, timedelta
 
 from kbdb.errors import InvalidArgumentError
 
+_ZERO = len("+00:00")
+"""Characters of UTC's offset, where the spelling has a Z."""
+
 _SECONDS = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
 _INSTANT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}Z")
 
 
 def seconds(moment: datetime) -> str:
     """The time of manifests and catalog: ``2026-01-31T12:00:00Z``; microseconds are cut off."""
-    return f"{_utc(moment).replace(microsecond=0, tzinfo=None).isoformat()}Z"
+    return f"{_utc(moment).isoformat(timespec='seconds')[:-_ZERO]}Z"
 
 
 def instant(moment: datetime) -> str:
     """The time of events: ``2026-01-31T12:00:00.000000Z``."""
-    return f"{_utc(moment).replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
+    return f"{_utc(moment).isoformat(timespec='microseconds')[:-_ZERO]}Z"
 
 
 def instant_after(moment: datetime, last: str) -> str:
@@ -64,4 +67,4 @@ def _exists(text: str) -> bool:
 def _utc(moment: datetime) -> datetime:
     if moment.tzinfo is None:
         raise InvalidArgumentError(f"a time without a time zone: {moment.isoformat()}", "give it one, such as UTC")
-    return moment.astimezone(UTC)
+    return moment if moment.tzinfo is UTC else moment.astimezone(UTC)
