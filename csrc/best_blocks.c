@@ -5,7 +5,7 @@
 static uint32_t first_impact(const kb_postings *postings, uint32_t blocks, uint32_t wanted) {
     uint32_t counts[KB_IMPACT_MAX + 1] = {0};
     for (uint32_t i = 0; i < blocks; i++)
-        counts[kb_postings_ref(postings, i).impact]++;
+        counts[kb_postings_impact(postings, i)]++;
     uint32_t impact = KB_IMPACT_MAX;
     for (uint32_t reached = counts[impact]; impact > 0 && reached < wanted; reached += counts[impact])
         impact--;
@@ -49,7 +49,7 @@ kb_status kb_best_blocks(kb_search_task *task) {
     uint32_t first = first_impact(&postings, blocks, topk->limit / KB_BLOCK + 1);
     for (int pass = 0; pass < 2; pass++) {
         for (uint32_t i = 0; i < blocks && status == KB_OK; i++) {
-            uint32_t impact = kb_postings_ref(&postings, i).impact;
+            uint32_t impact = kb_postings_impact(&postings, i);
             if ((impact >= first) != (pass == 0))
                 continue;
             double most = factor * kb_search_bound(task->view, impact);

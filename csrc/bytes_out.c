@@ -57,6 +57,12 @@ void kb_bytes_put_u32(kb_bytes *bytes, uint32_t value) { put_little_endian(bytes
 
 void kb_bytes_put_u64(kb_bytes *bytes, uint64_t value) { put_little_endian(bytes, value, 8); }
 
+void kb_bytes_put_narrow(kb_bytes *bytes, uint32_t value, uint32_t width) {
+    uint8_t data[4];
+    kb_store_u32(data, value);
+    kb_bytes_put(bytes, data, width);
+}
+
 void kb_bytes_put_varint(kb_bytes *bytes, uint32_t value) {
     uint8_t *to = kb_bytes_reserve(bytes, 5);
     if (to != NULL)

@@ -29,6 +29,7 @@ void kb_bytes_put_zeros(kb_bytes *bytes, size_t count);
 void kb_bytes_put_u16(kb_bytes *bytes, uint16_t value);
 void kb_bytes_put_u32(kb_bytes *bytes, uint32_t value);
 void kb_bytes_put_u64(kb_bytes *bytes, uint64_t value);
+void kb_bytes_put_narrow(kb_bytes *bytes, uint32_t value, uint32_t width); /* the lowest `width` bytes, at most 4 */
 void kb_bytes_put_varint(kb_bytes *bytes, uint32_t value);
 
 /* Stores at `to`, where there is room. */

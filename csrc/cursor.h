@@ -26,6 +26,22 @@ static inline uint64_t kb_load_u64(const uint8_t *bytes) {
     return (uint64_t)kb_load_u32(bytes) | (uint64_t)kb_load_u32(bytes + 4) << 32;
 }
 
+/* The bytes, 1 to 4, that a number needs; and a number of so many. */
+static inline uint32_t kb_narrow_width(uint32_t value) {
+    return value < 1u << 8 ? 1 : value < 1u << 16 ? 2 : value < 1u << 24 ? 3 : 4;
+}
+
+static inline uint32_t kb_load_narrow(const uint8_t *bytes, uint32_t width) {
+    uint32_t value = bytes[0];
+    if (width > 1)
+        value |= (uint32_t)bytes[1] << 8;
+    if (width > 2)
+        value |= (uint32_t)bytes[2] << 16;
+    if (width > 3)
+        value |= (uint32_t)bytes[3] << 24;
+    return value;
+}
+
 static inline size_t kb_cursor_left(const kb_cursor *cursor) { return (size_t)(cursor->end - cursor->next); }
 
 /* Reads a varint of two bytes or more; kb_cursor_varint is the door. */

@@ -1,11 +1,11 @@
 /* Gaps to entries. */
 #include "gaps.h"
 
-#include "cursor.h"
+#include "bits.h"
 
 /* Where reading has come. */
 typedef struct {
-    uint32_t read;  /* bytes */
+    uint64_t read;  /* symbols */
     uint32_t count; /* entries */
     uint32_t next;
 } progress;
@@ -21,93 +21,104 @@ static inline void take(progress *at, uint32_t symbol, uint32_t escape, uint32_t
 }
 
 /* Reads on from `at` to the end. */
-static bool read_rest(progress at, const uint8_t *gaps, uint32_t bytes, uint32_t bits, uint32_t count,
-                      uint32_t *entries) {
-    uint32_t step = bits == 16 ? 2 : 1;
-    for (; at.read + step <= bytes && at.count < count; at.read += step) {
-        if (bits == 4) {
-            take(&at, gaps[at.read] & 15u, 15, entries);
-            take(&at, gaps[at.read] >> 4, 15, entries);
-        } else if (bits == 8) {
-            take(&at, gaps[at.read], 255, entries);
-        } else {
-            take(&at, kb_load_u16(gaps + at.read), 65535, entries);
-        }
-    }
-    if (at.read < bytes || at.count < count)
-        return false;
-    /* Of 4 bits, a half byte left over is 0 and was read as a gap of that; an escape ends no gap. */
-    uint32_t last = gaps[bytes - 1] >> 4;
-    return bits != 4 || (at.count == count ? last != 15 : last == 0);
+static bool read_rest(progress at, const uint8_t *gaps, const uint8_t *end, uint64_t symbols, uint32_t bits,
+                      uint32_t count, uint32_t *entries) {
+    uint32_t escape = (1u << bits) - 1;
+    for (; at.read < symbols && at.count < count; at.read++)
+        take(&at, kb_bits_get(gaps, end, at.read * bits, bits), escape, entries);
+    return at.read == symbols && at.count == count;
 }
 
-bool kb_gaps_read_portable(const uint8_t *gaps, uint32_t bytes, uint32_t bits, uint32_t count, uint32_t next,
-                           uint32_t *entries) {
-    return read_rest((progress){.next = next}, gaps, bytes, bits, count, entries);
+/* Without symbols: every gap is 0. */
+static bool read_run(uint64_t symbols, uint32_t count, uint32_t next, uint32_t *entries) {
+    for (uint32_t i = 0; i < count; i++)
+        entries[i] = next + i;
+    return symbols == count;
+}
+
+bool kb_gaps_read_portable(const uint8_t *gaps, const uint8_t *end, uint64_t symbols, uint32_t bits, uint32_t count,
+                           uint32_t next, uint32_t *entries) {
+    if (bits == 0)
+        return read_run(symbols, count, next, entries);
+    return read_rest((progress){.next = next}, gaps, end, symbols, bits, count, entries);
 }
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>
 
-/* Turns 8 gaps into entries. */
-__attribute__((target("avx2"))) static inline void put_8(progress *at, __m256i gaps, uint32_t *entries) {
-    const __m256i one = _mm256_set1_epi32(1);
-    __m256i sums = _mm256_add_epi32(gaps, one);
-    sums = _mm256_add_epi32(sums, _mm256_slli_si256(sums, 4));
-    sums = _mm256_add_epi32(sums, _mm256_slli_si256(sums, 8));
+/* Where 8 symbols of so many bits lie in the bytes they take: for each the 4 bytes that begin with its first bit (the
+ * last of them holds none of it), and which bit of the first byte that is. */
+#define BYTE(bits, i, k) ((i) * (bits) / 8 + (k) < 16 ? (i) * (bits) / 8 + (k) : 0x80)
+#define BYTES(bits, i) BYTE(bits, i, 0), BYTE(bits, i, 1), BYTE(bits, i, 2), 0x80
+#define LAYOUT(bits)                                                                                     \
+    {                                                                                                    \
+        {BYTES(bits, 0), BYTES(bits, 1), BYTES(bits, 2), BYTES(bits, 3), BYTES(bits, 4), BYTES(bits, 5), \
+         BYTES(bits, 6), BYTES(bits, 7)},                                                                \
+        {0, (bits) % 8, 2 * (bits) % 8, 3 * (bits) % 8, 4 * (bits) % 8, 5 * (bits) % 8, 6 * (bits) % 8,  \
+         7 * (bits) % 8},                                                                                \
+    }
+
+typedef struct {
+    uint8_t bytes[32];
+    uint32_t shifts[8];
+} layout;
+
+static const layout LAYOUTS[KB_GAP_BITS_MAX + 1] = {
+    LAYOUT(0), LAYOUT(1),  LAYOUT(2),  LAYOUT(3),  LAYOUT(4),  LAYOUT(5),  LAYOUT(6),  LAYOUT(7),  LAYOUT(8),
+    LAYOUT(9), LAYOUT(10), LAYOUT(11), LAYOUT(12), LAYOUT(13), LAYOUT(14), LAYOUT(15), LAYOUT(16),
+};
+
+/* The sums of 8 numbers from the first on. */
+__attribute__((target("avx2"))) static inline __m256i sums_of(__m256i numbers) {
+    numbers = _mm256_add_epi32(numbers, _mm256_slli_si256(numbers, 4));
+    numbers = _mm256_add_epi32(numbers, _mm256_slli_si256(numbers, 8));
     /* These shifts work in halves: the sum of the lower half is still missing in the upper one. */
-    __m256i lower = _mm256_permutevar8x32_epi32(sums, _mm256_set1_epi32(3));
-    sums = _mm256_add_epi32(sums, _mm256_blend_epi32(_mm256_setzero_si256(), lower, 0xF0));
-    sums = _mm256_add_epi32(sums, _mm256_set1_epi32((int)at->next));
-    _mm256_storeu_si256((__m256i *)(void *)(entries + at->count), _mm256_sub_epi32(sums, one));
-    at->next = (uint32_t)_mm256_extract_epi32(sums, 7);
-    at->count += 8;
+    __m256i lower = _mm256_permutevar8x32_epi32(numbers, _mm256_set1_epi32(3));
+    return _mm256_add_epi32(numbers, _mm256_blend_epi32(_mm256_setzero_si256(), lower, 0xF0));
 }
 
-/* Of 16 symbols in bytes, whether none is an escape. */
-__attribute__((target("avx2"))) static inline bool is_plain(__m128i symbols, char escape) {
-    return _mm_movemask_epi8(_mm_cmpeq_epi8(symbols, _mm_set1_epi8(escape))) == 0;
+__attribute__((target("avx2"))) static inline __m256i load(const void *bytes) {
+    return _mm256_loadu_si256((const __m256i *)bytes);
 }
 
-__attribute__((target("avx2"))) static inline void put_16(progress *at, __m128i symbols, uint32_t *entries) {
-    put_8(at, _mm256_cvtepu8_epi32(symbols), entries);
-    put_8(at, _mm256_cvtepu8_epi32(_mm_srli_si128(symbols, 8)), entries);
-}
-
-/* Reads 16 or 8 gaps at a time where they are whole in the bytes and none is an escape; else one by one. */
-__attribute__((target("avx2"))) static bool read_avx2(const uint8_t *gaps, uint32_t bytes, uint32_t bits,
-                                                      uint32_t count, uint32_t next, uint32_t *entries) {
-    const __m128i low = _mm_set1_epi8(15);
-    progress at = {.next = next};
-    while (at.count + 16 <= count && at.read + (bits == 4 ? 8u : 16u) <= bytes) {
-        if (bits == 4) {
-            __m128i pairs = _mm_loadl_epi64((const __m128i *)(const void *)(gaps + at.read));
-            __m128i high = _mm_and_si128(_mm_srli_epi16(pairs, 4), low);
-            __m128i symbols = _mm_unpacklo_epi8(_mm_and_si128(pairs, low), high);
-            if (is_plain(symbols, 15)) {
-                put_16(&at, symbols, entries);
-                at.read += 8;
-                continue;
-            }
-            for (uint32_t end = at.read + 8; at.read < end; at.read++) {
-                take(&at, gaps[at.read] & 15u, 15, entries);
-                take(&at, gaps[at.read] >> 4, 15, entries);
-            }
-        } else if (bits == 8) {
-            __m128i symbols = _mm_loadu_si128((const __m128i *)(const void *)(gaps + at.read));
-            if (is_plain(symbols, (char)255)) {
-                put_16(&at, symbols, entries);
-                at.read += 16;
-                continue;
-            }
-            for (uint32_t end = at.read + 16; at.read < end; at.read++)
-                take(&at, gaps[at.read], 255, entries);
+/* Reads 8 symbols at a time, as long as 16 bytes may be loaded and no entry can come past the last; one by one where
+ * one of them is an escape. */
+__attribute__((target("avx2"))) static bool read_avx2(const uint8_t *gaps, const uint8_t *end, uint64_t symbols,
+                                                      uint32_t bits, uint32_t count, uint32_t next, uint32_t *entries) {
+    if (bits == 0)
+        return read_run(symbols, count, next, entries);
+    const uint32_t escape = (1u << bits) - 1;
+    const __m256i escapes = _mm256_set1_epi32((int)escape);
+    const __m256i bytes = load(LAYOUTS[bits].bytes);
+    const __m256i shifts = load(LAYOUTS[bits].shifts);
+    const __m256i one = _mm256_set1_epi32(1);
+    const __m256i last = _mm256_set1_epi32(7);
+    __m256i before = _mm256_set1_epi32((int)(next - 1)); /* the entry read last */
+    progress at = {0};
+    for (; at.read + 8 <= symbols && at.count + 8 <= count; at.read += 8, gaps += bits) {
+        if (end - gaps < 16)
+            break;
+        __m256i packed = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)gaps));
+        __m256i eight = _mm256_srlv_epi32(_mm256_shuffle_epi8(packed, bytes), shifts);
+        eight = _mm256_and_si256(eight, escapes);
+        if (_mm256_movemask_epi8(_mm256_cmpeq_epi32(eight, escapes)) == 0) {
+            __m256i reached = _mm256_add_epi32(before, sums_of(_mm256_add_epi32(eight, one)));
+            _mm256_storeu_si256((__m256i *)(void *)(entries + at.count), reached);
+            before = _mm256_permutevar8x32_epi32(reached, last);
+            at.count += 8;
         } else {
-            for (uint32_t end = at.read + 16; at.read < end; at.read += 2)
-                take(&at, kb_load_u16(gaps + at.read), 65535, entries);
+            uint32_t each[8];
+            _mm256_storeu_si256((__m256i *)(void *)each, eight);
+            at.next = (uint32_t)_mm256_extract_epi32(before, 0) + 1;
+            for (uint32_t i = 0; i < 8; i++)
+                take(&at, each[i], escape, entries);
+            before = _mm256_set1_epi32((int)(at.next - 1));
         }
     }
-    return read_rest(at, gaps, bytes, bits, count, entries);
+    at.next = (uint32_t)_mm256_extract_epi32(before, 0) + 1;
+    uint64_t rest = symbols - at.read;
+    at.read = 0;
+    return read_rest(at, gaps, end, rest, bits, count, entries);
 }
 
 kb_gaps_read kb_gaps_read_avx2(void) {

@@ -397,6 +397,7 @@ static void put_lengths(inversion_task *inversion) {
     }
     kb_bm25f_prepare(&builder->params, builder->entries_count, inversion->totals, &inversion->bm25f);
     inversion->writer.bm25f = &inversion->bm25f;
+    inversion->writer.entries_count = builder->entries_count;
 }
 
 static void put_codes_and_totals(inversion_task *inversion, kb_bytes *codes, kb_bytes *totals) {

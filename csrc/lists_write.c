@@ -12,7 +12,7 @@ void kb_lists_writer_free(kb_lists_writer *writer) {
     kb_bytes_free(&writer->records);
     kb_bytes_free(&writer->postings);
     kb_bytes_free(&writer->positions);
-    kb_bytes_free(&writer->refs);
+    free(writer->refs);
     kb_bytes_free(&writer->blocks);
     kb_bytes_free(&writer->exceptions);
     free(writer->values);
@@ -24,7 +24,7 @@ void kb_lists_begin(kb_lists_writer *writer, uint32_t forms) {
     writer->df = writer->next = writer->count = 0;
     writer->values_count = 0;
     writer->impact = 0.0;
-    writer->refs.length = writer->blocks.length = writer->exceptions.length = 0;
+    writer->refs_count = writer->blocks.length = writer->exceptions.length = 0;
     writer->postings_start = writer->postings.length;
     writer->positions_start = writer->positions.length;
     memset(writer->codes, 0, sizeof writer->codes);
@@ -46,59 +46,107 @@ kb_status kb_lists_value(kb_lists_writer *writer, uint32_t position, uint32_t fo
     return KB_OK;
 }
 
-/* The bytes that gaps take in symbols of `bits` bits. */
-static uint32_t gap_bytes(const uint32_t *entries, uint32_t count, uint32_t next, uint32_t bits) {
+#define ESCAPE_BITS 16u /* what an escape costs beside its own: it is slow to read, and so is what stands around it */
+
+/* The symbols beside their last ones that gaps take in symbols of `bits` bits, at least 1. */
+static uint64_t escapes_of(const uint32_t *gaps, uint32_t count, uint32_t bits) {
     uint32_t most = (1u << bits) - 1;
-    uint32_t symbols = count;
+    uint64_t escapes = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (gaps[i] >= most)
+            escapes += gaps[i] / most;
+    return escapes;
+}
+
+uint32_t kb_lists_gap_bits(const uint32_t *entries, uint32_t count, uint32_t next, uint32_t *escapes) {
+    uint32_t gaps[KB_BLOCK];
+    uint32_t of_width[33] = {0};
+    uint32_t all = 0;
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t gap = entries[i] - next;
-        if (gap >= most)
-            symbols += gap / most;
+        gaps[i] = entries[i] - next;
         next = entries[i] + 1;
+        all |= gaps[i];
+        of_width[kb_bits_width(gaps[i])]++;
     }
-    return bits == 4 ? symbols / 2 + symbols % 2 : symbols * (bits / 8);
+    *escapes = 0;
+    if (all == 0)
+        return 0;
+    /* With one bit more than the widest gap needs there are no escapes. */
+    uint32_t most = kb_bits_width(all) < KB_GAP_BITS_MAX ? kb_bits_width(all) + 1 : KB_GAP_BITS_MAX;
+    uint32_t wider = 0; /* gaps that need more bits, so that each has an escape */
+    for (uint32_t bits = most + 1; bits <= 32; bits++)
+        wider += of_width[bits];
+    uint32_t best = most;
+    uint64_t least = UINT64_MAX;
+    for (uint32_t bits = most; bits > 0; wider += of_width[bits--]) {
+        if ((uint64_t)bits * count + (uint64_t)(bits + ESCAPE_BITS) * wider > least)
+            continue;
+        uint64_t found = escapes_of(gaps, count, bits);
+        uint64_t cost = bits * (count + found) + ESCAPE_BITS * found;
+        if (cost > least)
+            continue;
+        least = cost;
+        best = bits;
+        *escapes = (uint32_t)found;
+    }
+    return best;
 }
 
-uint32_t kb_lists_gap_bits(const uint32_t *entries, uint32_t count, uint32_t next, uint32_t *bytes) {
-    uint32_t bits = 4;
-    *bytes = gap_bytes(entries, count, next, 4);
-    for (uint32_t wider = 8; wider <= 16; wider *= 2) {
-        uint32_t needed = gap_bytes(entries, count, next, wider);
-        if (needed < *bytes) {
-            bits = wider;
-            *bytes = needed;
-        }
-    }
-    return bits;
-}
-
-static void put_symbol(uint8_t *to, uint32_t bits, uint32_t at, uint32_t symbol) {
-    if (bits == 4) {
-        to[at / 2] = (uint8_t)(to[at / 2] | symbol << at % 2 * 4);
-    } else if (bits == 8) {
-        to[at] = (uint8_t)symbol;
-    } else {
-        to[(size_t)at * 2] = (uint8_t)symbol;
-        to[(size_t)at * 2 + 1] = (uint8_t)(symbol >> 8);
-    }
-}
-
-static void put_gaps(kb_lists_writer *writer, uint32_t bits, uint32_t bytes) {
+static void put_gaps(kb_lists_writer *writer, uint32_t bits, uint32_t escapes) {
     uint32_t most = (1u << bits) - 1;
     uint32_t next = writer->next;
-    uint32_t at = 0;
-    uint8_t *to = kb_bytes_reserve(&writer->blocks, bytes);
-    if (to == NULL)
+    size_t length = (size_t)kb_bits_bytes((uint64_t)writer->count + escapes, bits);
+    uint8_t *to = kb_bytes_reserve(&writer->blocks, length);
+    uint64_t held = 0;
+    uint32_t filled = 0;
+    if (to == NULL || bits == 0)
         return;
-    memset(to, 0, bytes);
     for (uint32_t i = 0; i < writer->count; i++) {
-        uint32_t gap = writer->entries[i] - next;
-        for (; gap >= most; gap -= most)
-            put_symbol(to, bits, at++, most);
-        put_symbol(to, bits, at++, gap);
+        uint32_t left = writer->entries[i] - next;
         next = writer->entries[i] + 1;
+        for (bool ends = false; !ends;) {
+            uint32_t symbol = left < most ? left : most;
+            ends = symbol < most;
+            left -= symbol;
+            held |= (uint64_t)symbol << filled;
+            for (filled += bits; filled >= 8; filled -= 8) {
+                *to++ = (uint8_t)held;
+                held >>= 8;
+            }
+        }
     }
-    writer->blocks.length += bytes;
+    if (filled > 0)
+        *to = (uint8_t)held;
+    writer->blocks.length += length;
+}
+
+uint32_t kb_lists_codes_count(const uint8_t *codes, uint32_t count) {
+    uint32_t others = 0;
+    for (uint32_t i = 0; i < count; i++)
+        others += (codes[i / 4] >> i % 4 * 2 & 3) != 0;
+    return others;
+}
+
+bool kb_lists_codes_dense(uint32_t count, uint32_t others) {
+    return kb_bits_bytes(count, 2) < 1 + others + kb_bits_bytes(others, 2);
+}
+
+static void put_codes(kb_lists_writer *writer, bool dense, uint32_t others) {
+    uint8_t listed[1 + KB_BLOCK + KB_BLOCK / 4] = {(uint8_t)others};
+    uint32_t at = 0;
+    if (dense) {
+        kb_bytes_put(&writer->blocks, writer->codes, (size_t)kb_bits_bytes(writer->count, 2));
+        return;
+    }
+    for (uint32_t i = 0; i < writer->count; i++) {
+        uint32_t code = writer->codes[i / 4] >> i % 4 * 2 & 3;
+        if (code == 0)
+            continue;
+        uint8_t *kind = &listed[1 + others + at / 4];
+        *kind = (uint8_t)(*kind | code << at % 4 * 2);
+        listed[1 + at++] = (uint8_t)i;
+    }
+    kb_bytes_put(&writer->blocks, listed, 1 + others + (size_t)kb_bits_bytes(others, 2));
 }
 
 static void put_values(kb_lists_writer *writer) {
@@ -111,36 +159,57 @@ static void put_values(kb_lists_writer *writer) {
     writer->values_count = 0;
 }
 
+static kb_status put_ref(kb_lists_writer *writer, kb_block_ref ref) {
+    if (writer->refs_count == writer->refs_capacity) {
+        size_t capacity = writer->refs_capacity == 0 ? 16 : writer->refs_capacity * 2;
+        kb_block_ref *refs = realloc(writer->refs, capacity * sizeof *refs);
+        if (refs == NULL)
+            return KB_E_MEMORY;
+        writer->refs = refs;
+        writer->refs_capacity = capacity;
+    }
+    writer->refs[writer->refs_count++] = ref;
+    return KB_OK;
+}
+
 static kb_status put_block(kb_lists_writer *writer) {
-    uint32_t bytes = 0;
-    uint32_t bits = kb_lists_gap_bits(writer->entries, writer->count, writer->next, &bytes);
-    uint8_t first = (uint8_t)bits;
+    uint32_t escapes = 0;
+    uint32_t bits = kb_lists_gap_bits(writer->entries, writer->count, writer->next, &escapes);
+    uint32_t others = kb_lists_codes_count(writer->codes, writer->count);
+    bool dense = kb_lists_codes_dense(writer->count, others);
+    uint8_t first = (uint8_t)(bits | (dense ? KB_CODES_DENSE : 0));
     kb_bytes_put(&writer->blocks, &first, 1);
-    kb_bytes_put_u16(&writer->blocks, (uint16_t)bytes);
-    kb_bytes_put(&writer->blocks, writer->codes, writer->count / 4 + (writer->count % 4 != 0));
-    put_gaps(writer, bits, bytes);
+    kb_bytes_put_varint(&writer->blocks, escapes);
+    put_codes(writer, dense, others);
+    put_gaps(writer, bits, escapes);
     kb_bytes_put(&writer->blocks, writer->exceptions.data, writer->exceptions.length);
     put_values(writer);
     size_t positions_end = writer->positions.length - writer->positions_start;
     if (writer->blocks.length > UINT32_MAX || positions_end > UINT32_MAX)
         return KB_E_TOO_LARGE;
     uint32_t last = writer->entries[writer->count - 1];
-    uint8_t impact = kb_bm25f_impact(writer->impact);
-    kb_bytes_put_u32(&writer->refs, last);
-    kb_bytes_put_u32(&writer->refs, (uint32_t)writer->blocks.length);
-    kb_bytes_put_u32(&writer->refs, (uint32_t)positions_end);
-    kb_bytes_put(&writer->refs, &impact, 1);
+    kb_block_ref ref = {last, (uint32_t)writer->blocks.length, (uint32_t)positions_end,
+                        kb_bm25f_impact(writer->impact)};
     writer->next = last + 1;
     writer->count = 0;
     writer->impact = 0.0;
     writer->exceptions.length = 0;
     memset(writer->codes, 0, sizeof writer->codes);
-    return KB_OK;
+    return put_ref(writer, ref);
 }
 
 static void put_exception(kb_lists_writer *writer, uint8_t mask, const uint32_t frequencies[KB_FIELDS]) {
-    kb_bytes_put(&writer->exceptions, &mask, 1);
+    bool once = true;
+    if (mask == 1u << KB_BODY && frequencies[KB_BODY] <= UINT8_MAX - KB_EXCEPTION_BODY + KB_EXCEPTION_LEAST) {
+        uint8_t first = (uint8_t)(KB_EXCEPTION_BODY + frequencies[KB_BODY] - KB_EXCEPTION_LEAST);
+        kb_bytes_put(&writer->exceptions, &first, 1);
+        return;
+    }
     for (uint32_t field = 0; field < KB_FIELDS; field++)
+        once = once && frequencies[field] <= 1;
+    uint8_t first = (uint8_t)(mask | (once ? KB_EXCEPTION_ONCE : 0));
+    kb_bytes_put(&writer->exceptions, &first, 1);
+    for (uint32_t field = 0; field < KB_FIELDS && !once; field++)
         if (mask >> field & 1)
             kb_bytes_put_varint(&writer->exceptions, frequencies[field] - 1);
 }
@@ -164,14 +233,41 @@ kb_status kb_lists_posting(kb_lists_writer *writer, uint32_t entry, const uint32
     return writer->count == KB_BLOCK ? put_block(writer) : KB_OK;
 }
 
+/* Writes the block_refs, now that the lengths are known which tell how wide their numbers are. */
+static kb_status put_refs(kb_lists_writer *writer) {
+    uint64_t positions_length = writer->positions.length - writer->positions_start;
+    uint32_t blocks = (uint32_t)writer->refs_count;
+    kb_ref_shape shape = {0};
+    uint64_t length = 0;
+    /* The length counts the refs too; the widest that a number can be comes last. */
+    for (uint32_t width = 1; width <= 4; width++) {
+        shape =
+            kb_ref_shape_of(writer->entries_count, blocks, UINT32_MAX >> (32 - 8 * width), (uint32_t)positions_length);
+        length = writer->blocks.length + (uint64_t)blocks * shape.all;
+        if (length > UINT32_MAX)
+            return KB_E_TOO_LARGE;
+        if (kb_narrow_width((uint32_t)length) <= width)
+            break;
+    }
+    for (uint32_t i = 0; i < blocks; i++) {
+        const kb_block_ref *ref = &writer->refs[i];
+        uint8_t impact = (uint8_t)ref->impact;
+        kb_bytes_put(&writer->postings, &impact, 1);
+        kb_bytes_put_narrow(&writer->postings, ref->last, shape.last);
+        kb_bytes_put_narrow(&writer->postings, ref->postings_end, shape.postings_end);
+        kb_bytes_put_narrow(&writer->postings, ref->positions_end, shape.positions_end);
+    }
+    return KB_OK;
+}
+
 kb_status kb_lists_end(kb_lists_writer *writer) {
     kb_status status = writer->count > 0 ? put_block(writer) : KB_OK;
-    kb_bytes_put(&writer->postings, writer->refs.data, writer->refs.length);
+    if (status == KB_OK)
+        status = put_refs(writer);
     kb_bytes_put(&writer->postings, writer->blocks.data, writer->blocks.length);
     if (status != KB_OK)
         return status;
-    if (writer->postings.failed || writer->positions.failed || writer->refs.failed || writer->blocks.failed ||
-        writer->exceptions.failed)
+    if (writer->postings.failed || writer->positions.failed || writer->blocks.failed || writer->exceptions.failed)
         return KB_E_MEMORY;
     size_t postings_length = writer->postings.length - writer->postings_start;
     size_t positions_length = writer->positions.length - writer->positions_start;

@@ -14,13 +14,16 @@
 #include "bm25f.h"
 
 typedef struct {
-    const kb_bm25f *bm25f; /* of all entries of the segment */
-    kb_bytes records;      /* regions 5 and 6 of terms.idx, region 0 of positions.idx, without what was taken */
+    const kb_bm25f *bm25f;  /* of all entries of the segment */
+    uint32_t entries_count; /* of the segment */
+    kb_bytes records;       /* regions 5 and 6 of terms.idx, region 0 of positions.idx, without what was taken */
     kb_bytes postings;
     kb_bytes positions;
     uint64_t postings_taken;
     uint64_t positions_taken;
-    kb_bytes refs; /* of the current stem */
+    kb_block_ref *refs; /* of the current stem */
+    size_t refs_count;
+    size_t refs_capacity;
     kb_bytes blocks;
     kb_bytes exceptions; /* of the current block */
     uint32_t *values;
@@ -37,9 +40,13 @@ typedef struct {
     size_t positions_start;
 } kb_lists_writer;
 
-/* The bits of a symbol in which the gaps of a block's entries take the fewest bytes, which it sets *bytes to; `next` is
- * the entry that a gap of 0 would give first. */
-uint32_t kb_lists_gap_bits(const uint32_t *entries, uint32_t count, uint32_t next, uint32_t *bytes);
+/* The bits of a symbol in which the gaps of a block's entries cost least, and the symbols that are escapes then; `next`
+ * is the entry that a gap of 0 would give first. */
+uint32_t kb_lists_gap_bits(const uint32_t *entries, uint32_t count, uint32_t next, uint32_t *escapes);
+
+/* Of the codes of a block's postings, those that are not 0; and whether it takes fewer bytes to list them. */
+uint32_t kb_lists_codes_count(const uint8_t *codes, uint32_t count);
+bool kb_lists_codes_dense(uint32_t count, uint32_t others);
 
 void kb_lists_writer_free(kb_lists_writer *writer);
 

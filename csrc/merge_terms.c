@@ -384,6 +384,7 @@ static kb_status prepare(terms_task *task) {
         return KB_E_MEMORY;
     kb_bm25f_prepare(&merge->order->params, merge->entries.count, merge->totals, &task->bm25f);
     task->lists.bm25f = &task->bm25f;
+    task->lists.entries_count = merge->entries.count;
     uint64_t place = 0;
     for (uint32_t i = 0; i < merge->entries.count; i++) {
         merge->merged[i].first_place = place;

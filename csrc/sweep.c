@@ -38,7 +38,7 @@ static kb_status open_clause(const sweep *work, uint32_t number, kb_sweep_clause
     if (status != KB_OK)
         return status;
     for (uint32_t i = 0; i < kb_postings_blocks(stem->df); i++) {
-        uint32_t other = kb_postings_ref(&clause->swept, i).impact;
+        uint32_t other = kb_postings_impact(&clause->swept, i);
         impact = other > impact ? other : impact;
     }
     clause->impact = kb_search_bound(search->view, impact);

@@ -1,7 +1,10 @@
 /* terms.idx. */
 #include "terms.h"
 
+#include <string.h>
+
 #include "bitmap.h"
+#include "bits.h"
 
 #define WORDS 0u
 #define WORD_RECORDS 2u
@@ -10,6 +13,7 @@
 #define POSTINGS 6u
 #define WORD_BYTES 8u
 #define STEM_BYTES 40u
+#define LEAST_REF_BYTES 2u
 
 kb_status kb_terms_open(const kb_container *terms_file, const kb_container *positions_file, kb_terms *terms,
                         kb_error *error) {
@@ -79,7 +83,7 @@ kb_status kb_terms_stem(const kb_terms *terms, uint32_t number, kb_stem *stem, k
         return kb_corrupt(KB_FILE_TERMS, terms->stem_records.offset + (uint64_t)number * STEM_BYTES,
                           "a stem's forms are out of range", error);
     if (stem->df == 0 || stem->df > terms->entries ||
-        (uint64_t)kb_postings_blocks(stem->df) * KB_BLOCK_REF_BYTES > stem->postings_length)
+        (uint64_t)kb_postings_blocks(stem->df) * LEAST_REF_BYTES > stem->postings_length)
         return kb_corrupt(KB_FILE_TERMS, terms->stem_records.offset + (uint64_t)number * STEM_BYTES,
                           "a stem's document frequency is out of range", error);
     return KB_OK;
@@ -100,22 +104,75 @@ kb_status kb_postings_open(const kb_terms *terms, const kb_stem *stem, kb_postin
         return status;
     uint32_t blocks = kb_postings_blocks(stem->df);
     postings->terms = terms;
-    postings->refs = list.next;
-    postings->blocks = list.next + (size_t)blocks * KB_BLOCK_REF_BYTES;
+    postings->refs = postings->place = list.next;
+    postings->shape = kb_ref_shape_of(terms->entries, blocks, stem->postings_length, stem->positions_length);
     postings->df = stem->df;
     kb_postings_rewind(postings);
-    postings->codes = postings->blocks;
+    memset(postings->codes + KB_BLOCK / 4, 0, sizeof postings->codes - KB_BLOCK / 4);
+    uint64_t refs_length = (uint64_t)blocks * postings->shape.all;
+    if (refs_length > kb_cursor_left(&list))
+        return kb_postings_corrupt(postings, "a list is too short for its blocks", error);
+    postings->blocks = postings->place = list.next + refs_length;
+    postings->blocks_length = (uint32_t)(list.end - postings->blocks);
+    postings->positions_length = stem->positions_length;
     kb_block_ref last = kb_postings_ref(postings, blocks - 1);
     if (last.last >= terms->entries)
         return kb_postings_corrupt(postings, "a posting names an entry past the segment's", error);
-    if (last.postings_end != (uint64_t)(list.end - postings->blocks) || last.positions_end != stem->positions_length)
+    if (last.postings_end != postings->blocks_length || last.positions_end != stem->positions_length)
         return kb_postings_corrupt(postings, "a list is longer or shorter than its blocks", error);
     return KB_OK;
 }
 
 kb_status kb_postings_corrupt(const kb_postings *postings, const char *message, kb_error *error) {
     const kb_lists *lists = &postings->terms->postings;
-    return kb_corrupt(lists->file, lists->offset + (uint64_t)(postings->codes - lists->bytes), message, error);
+    return kb_corrupt(lists->file, lists->offset + (uint64_t)(postings->place - lists->bytes), message, error);
+}
+
+/* Reads the codes of the block that begins at the cursor. */
+static bool read_codes(kb_postings *postings, bool dense, kb_cursor *block) {
+    const uint8_t *places = block->next;
+    memset(postings->codes, 0, KB_BLOCK / 4);
+    if (dense) {
+        uint32_t bytes = postings->count / 4 + (postings->count % 4 != 0);
+        if (kb_cursor_left(block) < bytes)
+            return false;
+        memcpy(postings->codes, places, bytes);
+        block->next += bytes;
+        return true;
+    }
+    uint8_t count = 0;
+    if (!kb_cursor_u8(block, &count) || kb_cursor_left(block) < count + kb_bits_bytes(count, 2))
+        return false;
+    const uint8_t *listed = ++places + count;
+    block->next = listed + kb_bits_bytes(count, 2);
+    if (count % 4 != 0 && block->next[-1] >> count % 4 * 2 != 0)
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t code = listed[i / 4] >> i % 4 * 2 & 3u;
+        uint32_t place = places[i];
+        if (code == 0 || place >= postings->count || (i > 0 && place <= places[i - 1]))
+            return false;
+        postings->codes[place / 4] = (uint8_t)(postings->codes[place / 4] | code << place % 4 * 2);
+    }
+    return true;
+}
+
+/* Reads the entries of a block, whose gaps begin at the cursor; `next` is the entry that a gap of 0 gives first. */
+static kb_status read_entries(kb_postings *postings, uint32_t bits, uint32_t escapes, uint32_t next, kb_cursor *block,
+                              kb_error *error) {
+    const kb_terms *terms = postings->terms;
+    uint64_t symbols = (uint64_t)postings->count + escapes;
+    uint64_t bytes = kb_bits_bytes(symbols, bits);
+    if (bits > KB_GAP_BITS_MAX || bytes > kb_cursor_left(block))
+        return kb_postings_corrupt(postings, "a block's gaps are longer than the block", error);
+    const uint8_t *gaps = block->next;
+    block->next += bytes;
+    uint32_t spare = (uint32_t)(bytes * 8 - symbols * bits);
+    if (!terms->read_gaps(gaps, terms->postings.bytes + terms->postings.length, symbols, bits, postings->count, next,
+                          postings->entries) ||
+        (spare > 0 && block->next[-1] >> (8 - spare) != 0))
+        return kb_postings_corrupt(postings, "a block's gaps are more or fewer than its postings", error);
+    return KB_OK;
 }
 
 kb_status kb_postings_block(kb_postings *postings, uint32_t block, kb_error *error) {
@@ -124,51 +181,61 @@ kb_status kb_postings_block(kb_postings *postings, uint32_t block, kb_error *err
     kb_block_ref before = {0};
     if (block > 0)
         before = kb_postings_ref(postings, block - 1);
-    kb_block_ref last = kb_postings_ref(postings, blocks - 1);
     postings->block = block;
     postings->reach = 0;
     postings->count = postings->at = block + 1 < blocks ? KB_BLOCK : postings->df - (blocks - 1) * KB_BLOCK;
     postings->tokens = 0;
     postings->left = postings->df - block * KB_BLOCK;
-    postings->codes = postings->blocks;
-    uint32_t codes = postings->count / 4 + (postings->count % 4 != 0);
-    if (before.postings_end > ref.postings_end || ref.postings_end > last.postings_end ||
-        ref.postings_end - before.postings_end < 3 + codes || ref.last > last.last)
+    postings->place = postings->blocks;
+    if (before.postings_end > ref.postings_end || ref.postings_end > postings->blocks_length ||
+        ref.last > kb_postings_last(postings, blocks - 1))
         return kb_postings_corrupt(postings, "a block of postings is misplaced", error);
-    const uint8_t *start = postings->blocks + before.postings_end;
-    const uint8_t *end = postings->blocks + ref.postings_end;
-    uint32_t bits = start[0];
-    uint32_t bytes = kb_load_u16(start + 1);
-    postings->codes = start + 3;
-    const uint8_t *gaps = postings->codes + codes;
-    if ((bits != 4 && bits != 8 && bits != 16) || bytes > (uint64_t)(end - gaps))
-        return kb_postings_corrupt(postings, "a block's gaps are longer than the block", error);
-    uint32_t next = block > 0 ? before.last + 1 : 0;
-    if (!postings->terms->read_gaps(gaps, bytes, bits, postings->count, next, postings->entries))
-        return kb_postings_corrupt(postings, "a block's gaps are more or fewer than its postings", error);
+    kb_cursor read = {postings->blocks + before.postings_end, postings->blocks + ref.postings_end};
+    uint8_t first = 0;
+    uint32_t escapes = 0;
+    postings->place = read.next;
+    if (!kb_cursor_u8(&read, &first) || !kb_cursor_varint(&read, &escapes) ||
+        !read_codes(postings, first & KB_CODES_DENSE, &read))
+        return kb_postings_corrupt(postings, "a block's codes are wrong or end with it", error);
+    kb_status status =
+        read_entries(postings, first & ~KB_CODES_DENSE, escapes, block > 0 ? before.last + 1 : 0, &read, error);
+    if (status != KB_OK)
+        return status;
     if (postings->entries[postings->count - 1] != ref.last || (block > 0 && before.last >= ref.last))
         return kb_postings_corrupt(postings, "a block does not end at its last entry", error);
-    postings->exceptions = (kb_cursor){gaps + bytes, end};
+    postings->exceptions = read;
     return KB_OK;
 }
 
 static bool read_exception(kb_postings *postings) {
-    uint8_t mask = 0;
-    if (!kb_cursor_u8(&postings->exceptions, &mask) || mask == 0 || mask >= 1u << KB_FIELDS)
+    uint8_t first = 0;
+    if (!kb_cursor_u8(&postings->exceptions, &first))
+        return false;
+    memset(postings->frequencies, 0, sizeof postings->frequencies);
+    postings->total = 0;
+    if (first >= KB_EXCEPTION_BODY) {
+        postings->mask = 1u << KB_BODY;
+        postings->total = postings->frequencies[KB_BODY] = first - KB_EXCEPTION_BODY + KB_EXCEPTION_LEAST;
+        return true;
+    }
+    bool once = first & KB_EXCEPTION_ONCE;
+    uint32_t mask = first & ~KB_EXCEPTION_ONCE;
+    uint32_t most = 0;
+    if (mask == 0 || mask >= 1u << KB_FIELDS)
         return false;
     postings->mask = mask;
-    postings->total = 0;
     for (uint32_t field = 0; field < KB_FIELDS; field++) {
         uint32_t more = 0;
-        postings->frequencies[field] = 0;
         if (!(mask >> field & 1))
             continue;
-        if (!kb_cursor_varint(&postings->exceptions, &more) || more == UINT32_MAX)
+        if (!once && (!kb_cursor_varint(&postings->exceptions, &more) || more == UINT32_MAX))
             return false;
+        most = more > most ? more : most;
         postings->frequencies[field] = more + 1;
         postings->total += postings->frequencies[field];
     }
-    return mask != 1u << KB_BODY || postings->frequencies[KB_BODY] >= KB_CODE_EXCEPTION + 1;
+    return (once || most > 0) && (mask != 1u << KB_BODY ||
+                                  postings->frequencies[KB_BODY] > UINT8_MAX - KB_EXCEPTION_BODY + KB_EXCEPTION_LEAST);
 }
 
 kb_status kb_postings_exception(kb_postings *postings, kb_error *error) {
@@ -189,11 +256,9 @@ static kb_status pass(kb_postings *postings, uint32_t from, uint32_t end, kb_err
         /* A code c stands for c + 1 tokens; an exception's, 4, do not count. */
         postings->tokens += count + kb_popcount(codes & every) + 2 * kb_popcount(codes >> 1 & every) - 4 * exceptions;
         for (; exceptions > 0; exceptions--) {
-            const uint8_t *exception = postings->exceptions.next;
-            /* The body only and a frequency of one byte: nearly all exceptions of the most frequent stems. */
-            if (kb_cursor_left(&postings->exceptions) > 1 && exception[0] == 1u << KB_BODY && exception[1] < 0x80) {
-                postings->exceptions.next += 2;
-                postings->tokens += exception[1] + 1u;
+            /* The body only: nearly all exceptions of the most frequent stems. */
+            if (kb_cursor_left(&postings->exceptions) > 0 && *postings->exceptions.next >= KB_EXCEPTION_BODY) {
+                postings->tokens += *postings->exceptions.next++ - KB_EXCEPTION_BODY + KB_EXCEPTION_LEAST;
                 continue;
             }
             kb_status status = kb_postings_exception(postings, error);

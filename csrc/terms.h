@@ -8,9 +8,12 @@
 
 #define KB_FIELDS 5u /* title, body, description, tags, heading path */
 #define KB_BODY 1u
-#define KB_BLOCK_REF_BYTES 13u /* a block_ref */
 #define KB_IMPACT_MAX 255u
-#define KB_CODE_EXCEPTION 3u /* codes below it: the body only, so often and once more */
+#define KB_CODE_EXCEPTION 3u    /* codes below it: the body only, so often and once more */
+#define KB_CODES_DENSE 0x80u    /* in the first byte of a block: it has a code for each posting */
+#define KB_EXCEPTION_ONCE 0x20u /* in an exception's first byte: every frequency is 1 */
+#define KB_EXCEPTION_BODY 0x80u /* an exception's first byte from here on: the body only, and so often */
+#define KB_EXCEPTION_LEAST 4u   /* as a first byte of KB_EXCEPTION_BODY tells */
 
 typedef struct {
     kb_strings words;
@@ -40,18 +43,29 @@ typedef struct {
     uint32_t number;
 } kb_stem;
 
+/* In how many bytes the numbers of a stem's block_refs are written. */
+typedef struct {
+    uint32_t last;
+    uint32_t postings_end; /* 0 where there is one block, which the stem's record tells the end of */
+    uint32_t positions_end;
+    uint32_t all;
+} kb_ref_shape;
+
 /* A walk over the postings of a stem; the fields from `entry` on describe the posting the walk is at. */
 typedef struct {
     const kb_terms *terms;
     const uint8_t *refs;   /* the block_refs */
     const uint8_t *blocks; /* the first block */
+    const uint8_t *place;  /* the block that is read, for errors */
+    kb_ref_shape shape;
+    uint32_t blocks_length;
+    uint32_t positions_length;
     uint32_t df;
-    uint32_t left;  /* postings after the current one */
-    uint32_t block; /* the number of the block that is read */
-    uint32_t count; /* its postings; 0 before the first block is read */
-    uint32_t at;    /* the current posting in the block; `count` before its first */
-    uint32_t reach; /* the posting in the block that kb_postings_find found */
-    const uint8_t *codes;
+    uint32_t left;        /* postings after the current one */
+    uint32_t block;       /* the number of the block that is read */
+    uint32_t count;       /* its postings; 0 before the first block is read */
+    uint32_t at;          /* the current posting in the block; `count` before its first */
+    uint32_t reach;       /* the posting in the block that kb_postings_find found */
     kb_cursor exceptions; /* of the block, those not yet read */
     uint64_t tokens;      /* of the block's postings before the current one */
     uint64_t next;        /* entry + 1; 0 before the first posting */
@@ -60,6 +74,7 @@ typedef struct {
     uint32_t frequencies[KB_FIELDS];
     uint64_t total;                              /* of the frequencies */
     uint32_t entries[KB_BLOCK + KB_BLOCK_SPARE]; /* of the block */
+    uint8_t codes[KB_BLOCK / 4 + 8];             /* of the block; 8 more can be loaded from any of them */
 } kb_postings;
 
 /* What a block_ref tells. */
@@ -99,18 +114,41 @@ kb_status kb_postings_corrupt(const kb_postings *postings, const char *message, 
 /* Blocks of a stem with this df. */
 static inline uint32_t kb_postings_blocks(uint32_t df) { return df / KB_BLOCK + (df % KB_BLOCK != 0); }
 
+/* The shape of the block_refs of a stem with so many blocks, in a segment of `entries`. */
+static inline kb_ref_shape kb_ref_shape_of(uint32_t entries, uint32_t blocks, uint32_t postings_length,
+                                           uint32_t positions_length) {
+    kb_ref_shape shape = {kb_narrow_width(entries - 1), 0, 0, 0};
+    if (blocks > 1) {
+        shape.postings_end = kb_narrow_width(postings_length);
+        shape.positions_end = kb_narrow_width(positions_length);
+    }
+    shape.all = 1 + shape.last + shape.postings_end + shape.positions_end;
+    return shape;
+}
+
+static inline uint32_t kb_postings_impact(const kb_postings *postings, uint32_t block) {
+    return postings->refs[(size_t)block * postings->shape.all];
+}
+
+static inline uint32_t kb_postings_last(const kb_postings *postings, uint32_t block) {
+    return kb_load_narrow(postings->refs + (size_t)block * postings->shape.all + 1, postings->shape.last);
+}
+
 static inline kb_block_ref kb_postings_ref(const kb_postings *postings, uint32_t block) {
-    const uint8_t *ref = postings->refs + (size_t)block * KB_BLOCK_REF_BYTES;
-    return (kb_block_ref){kb_load_u32(ref), kb_load_u32(ref + 4), kb_load_u32(ref + 8), ref[12]};
+    const kb_ref_shape *shape = &postings->shape;
+    const uint8_t *ref = postings->refs + (size_t)block * shape->all;
+    kb_block_ref read = {kb_load_narrow(ref + 1, shape->last), postings->blocks_length, postings->positions_length,
+                         ref[0]};
+    if (shape->postings_end > 0) {
+        read.postings_end = kb_load_narrow(ref + 1 + shape->last, shape->postings_end);
+        read.positions_end = kb_load_narrow(ref + 1 + shape->last + shape->postings_end, shape->positions_end);
+    }
+    return read;
 }
 
 /* Where the positions of a block begin in the stem's list. */
 static inline uint32_t kb_postings_positions(const kb_postings *postings, uint32_t block) {
-    return block == 0 ? 0 : kb_load_u32(postings->refs + (size_t)block * KB_BLOCK_REF_BYTES - 5);
-}
-
-static inline uint32_t kb_postings_last(const kb_postings *postings, uint32_t block) {
-    return kb_load_u32(postings->refs + (size_t)block * KB_BLOCK_REF_BYTES);
+    return block == 0 ? 0 : kb_postings_ref(postings, block - 1).positions_end;
 }
 
 /* Reads a block, which may be before or after the current one, and stands before its first posting. */
@@ -137,15 +175,8 @@ static inline uint32_t kb_postings_code(const kb_postings *postings, uint32_t at
 /* The codes of postings `from`, a multiple of 4, to at most `from + 31`, in pairs of bits from the lowest on; those
  * from `end` on are 0. */
 static inline uint64_t kb_postings_codes(const kb_postings *postings, uint32_t from, uint32_t end) {
-    uint64_t codes = 0;
-    if (end - from >= 32)
-        return kb_load_u64(postings->codes + from / 4);
-    if (postings->exceptions.end - postings->codes >=
-        (ptrdiff_t)(from / 4 + 8)) /* the block goes on behind the codes */
-        return kb_load_u64(postings->codes + from / 4) & (((uint64_t)1 << (end - from) * 2) - 1);
-    for (uint32_t i = 0; from + i * 4 < end; i++)
-        codes |= (uint64_t)postings->codes[from / 4 + i] << i * 8;
-    return codes & (((uint64_t)1 << (end - from) * 2) - 1);
+    uint64_t codes = kb_load_u64(postings->codes + from / 4);
+    return end - from >= 32 ? codes : codes & (((uint64_t)1 << (end - from) * 2) - 1);
 }
 
 /* Of such codes, a bit at the lower one of each pair that is an exception. */

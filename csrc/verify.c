@@ -69,11 +69,15 @@ static kb_status verify_field(census *seen, kb_positions *positions, const kb_po
 /* Checks, at the last posting of a block, that it is written in the one right way. */
 static kb_status verify_block(const kb_postings *postings, kb_positions *positions, kb_error *error) {
     uint32_t next = postings->block > 0 ? kb_postings_last(postings, postings->block - 1) + 1 : 0;
-    uint32_t bytes = 0;
-    uint32_t bits = kb_lists_gap_bits(postings->entries, postings->count, next, &bytes);
-    if (postings->codes[-3] != bits || kb_load_u16(postings->codes - 2) != bytes)
-        return kb_postings_corrupt(postings, "a block's gaps take more bytes than needed", error);
+    uint32_t escapes = 0;
+    uint32_t bits = kb_lists_gap_bits(postings->entries, postings->count, next, &escapes);
+    uint32_t others = kb_lists_codes_count(postings->codes, postings->count);
+    bool dense = kb_lists_codes_dense(postings->count, others);
     uint32_t spare = postings->count % 4;
+    if ((postings->place[0] & ~KB_CODES_DENSE) != bits)
+        return kb_postings_corrupt(postings, "a block's gaps are wider or narrower than they should be", error);
+    if (dense != ((postings->place[0] & KB_CODES_DENSE) != 0))
+        return kb_postings_corrupt(postings, "a block's codes take more bytes than needed", error);
     if (spare != 0 && postings->codes[postings->count / 4] >> spare * 2 != 0)
         return kb_postings_corrupt(postings, "the bits after a block's codes are not 0", error);
     return kb_positions_verify_block(positions, postings, error);

@@ -27,6 +27,8 @@ def bits_unpack(span: Span, width: int, count: int) -> list[int]:
     """The ``count`` values of a span that holds nothing else."""
     if len(span.data) != bits_size(count, width):
         raise corrupt(span.path, span.offset, f"{count} numbers of {width} bits are not in {len(span.data)} bytes")
+    if not count:
+        return []
     digits = format(int.from_bytes(span.data, "little"), f"0{count * width}b")
     if len(digits) > count * width:
         raise corrupt(span.path, span.offset + len(span.data) - 1, "bits left over are not 0")

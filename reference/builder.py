@@ -178,7 +178,7 @@ def _write_stems(records: list[Record], stems: dict[str, str], impact: Impact) -
     ordered = sorted(forms)
     numbers = {stem: number for number, stem in enumerate(ordered)}
     ranks = {word: rank for group in forms.values() for rank, word in enumerate(group)}
-    lists = [_stem_lists(occurrences[stem], ranks, len(forms[stem]), impact) for stem in ordered]
+    lists = [_stem_lists(occurrences[stem], ranks, len(forms[stem]), impact, len(records)) for stem in ordered]
     word_records = [WordRecord(numbers[stems[word]], ranks[word]) for word in words]
     return terms_write(words, word_records, ordered, lists), b"".join(item.positions for item in lists)
 
@@ -196,11 +196,12 @@ def _occurrences(records: list[Record], stems: dict[str, str]) -> dict[str, Occu
     return found
 
 
-def _stem_lists(by_entry: Occurrences, ranks: dict[str, int], forms: int, impact: Impact) -> StemLists:
+def _stem_lists(by_entry: Occurrences, ranks: dict[str, int], forms: int, impact: Impact, entries: int) -> StemLists:
     postings = [Posting(entry, _frequencies(tokens)) for entry, tokens in by_entry.items()]
     tokens = [[(field, position, ranks[word]) for field, position, word in group] for group in by_entry.values()]
     positions = positions_encode(tokens, forms)
-    encoded = postings_encode(postings, list(map(impact, postings)), list(accumulate(map(len, positions))))
+    ends = list(accumulate(map(len, positions)))
+    encoded = postings_encode(postings, list(map(impact, postings)), ends, entries)
     return StemLists(encoded, b"".join(positions), len(postings), forms)
 
 

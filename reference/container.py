@@ -9,7 +9,7 @@ from zlib import crc32
 from kbdb.errors import StaleIndexError
 from kbdb.reference.varint import Span, corrupt
 
-VERSION = 2
+VERSION = 3
 PAGE = 4096
 MAX_ENTRIES = 1 << 30
 HEADER = struct.Struct("<4sHHQQII")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import accumulate, islice, pairwise
 from typing import NamedTuple
 from zlib import crc32
@@ -18,16 +18,20 @@ from kbdb.reference.container import (
     table_rows,
 )
 from kbdb.reference.strings import strings_all, strings_count, strings_find, strings_text, strings_write
-from kbdb.reference.varint import LIMIT, Span, corrupt, varint_decode, varint_encode
+from kbdb.reference.varint import LIMIT, Span, corrupt, varint_encode, varint_first
 
 WORDS, WORD_RECORDS, STEMS, STEM_RECORDS, POSTINGS = 0, 2, 3, 5, 6
 WORD_RECORD = struct.Struct("<II")
 STEM_RECORD = struct.Struct("<QQIIIIII")
 BLOCK = 128
-BLOCK_REF = struct.Struct("<IIIB")
-BLOCK_HEADER = struct.Struct("<BH")
-GAP_BITS = (4, 8, 16)
+MAX_GAP_BITS = 16
+ESCAPE_BITS = 16
+"""What an escape costs beside its own bits: it is slow to read, and so is what stands around it."""
+
+DENSE = 0x80
 EXCEPTION = 3
+ONCE, BODY_ONLY, LEAST_BODY = 0x20, 0x80, 4
+MOST_BODY = 0xFF - BODY_ONLY + LEAST_BODY
 BODY = FIELDS.index("body")
 
 Frequencies = tuple[int, int, int, int, int]
@@ -183,9 +187,9 @@ def terms_forms(container: Container) -> list[list[str]]:
 
 def postings_read(container: Container, record: StemRecord) -> list[Posting]:
     """The postings of a stem, entries ascending."""
-    span, refs = _list(container, record)
+    span, refs, first = _list(container, record)
     postings: list[Posting] = []
-    first = start = BLOCK_REF.size * len(refs)
+    start = first
     for ref in refs:
         block = span.part(start, first + ref.postings_end)
         start += len(block.data)
@@ -207,54 +211,106 @@ def postings_blocks(container: Container, record: StemRecord) -> list[BlockRef]:
     return _list(container, record)[1]
 
 
-def _list(container: Container, record: StemRecord) -> tuple[Span, list[BlockRef]]:
+def _list(container: Container, record: StemRecord) -> tuple[Span, list[BlockRef], int]:
+    """A stem's list, its refs, and where its blocks begin."""
     span = lists_get(container, POSTINGS, record.postings_offset, record.postings_length, record.postings_crc)
-    size = BLOCK_REF.size * -(-record.df // BLOCK)
-    if len(span.data) < size:
+    count = -(-record.df // BLOCK)
+    widths = _ref_widths(container.entries, count, record.postings_length, record.positions_length)
+    size = sum(widths)
+    if len(span.data) < size * count:
         raise corrupt(span.path, span.offset, f"a list is too short for {record.df} postings")
-    return span, [BlockRef._make(row) for row in BLOCK_REF.iter_unpack(span.data[:size])]
+    refs = []
+    for start in range(0, size * count, size):
+        impact, last, *ends = _narrow(span.data[start : start + size], widths)
+        postings_end, positions_end = ends or (len(span.data) - size * count, record.positions_length)
+        refs.append(BlockRef(last, postings_end, positions_end, impact))
+    return span, refs, size * count
 
 
-def postings_encode(postings: Sequence[Posting], impacts: Sequence[int], positions_ends: Sequence[int]) -> bytes:
+def _narrow(data: bytes, widths: Sequence[int]) -> list[int]:
+    """The numbers of so many bytes each."""
+    ends = list(accumulate(widths, initial=0))
+    return [int.from_bytes(data[start:end], "little") for start, end in pairwise(ends)]
+
+
+def _ref_widths(entries: int, blocks: int, postings_length: int, positions_length: int) -> list[int]:
+    """In how many bytes a ref's impact, last entry, and, unless there is one block, its two ends are written."""
+    ends = [postings_length, positions_length] if blocks > 1 else []
+    return [1, *map(_narrow_width, [entries - 1, *ends])]
+
+
+def _narrow_width(value: int) -> int:
+    return max(1, -(-value.bit_length() // 8))
+
+
+def postings_encode(
+    postings: Sequence[Posting], impacts: Sequence[int], positions_ends: Sequence[int], entries: int
+) -> bytes:
     """The list of a stem's postings.
 
     Args:
         postings: at least one, entries ascending.
         impacts: of each posting, its saturation in 255ths.
         positions_ends: of each block, where its positions end in the stem's list of positions.
+        entries: of the segment.
     """
-    refs = b""
+    refs = []
     blocks = b""
     before = -1
     for number, positions_end in enumerate(positions_ends):
         group = slice(BLOCK * number, BLOCK * (number + 1))
         blocks += _encode(postings[group], before)
         before = postings[group][-1].entry
-        refs += BLOCK_REF.pack(before, len(blocks), positions_end, max(impacts[group]))
-    return refs + blocks
+        refs.append(BlockRef(before, len(blocks), positions_end, max(impacts[group])))
+    # The refs' own bytes count too in the length that tells how wide they are.
+    for width in range(1, 5):
+        widths = _ref_widths(entries, len(refs), (1 << 8 * width) - 1, positions_ends[-1])
+        if _narrow_width(sum(widths) * len(refs) + len(blocks)) <= width:
+            break
+    return b"".join(_encode_ref(ref, widths) for ref in refs) + blocks
+
+
+def _encode_ref(ref: BlockRef, widths: Sequence[int]) -> bytes:
+    values = (ref.impact, ref.last, ref.postings_end, ref.positions_end)
+    return b"".join(value.to_bytes(width, "little") for value, width in zip(values, widths, strict=False))
 
 
 def _encode(postings: Sequence[Posting], before: int) -> bytes:
     entries = [before, *(posting.entry for posting in postings)]
-    bits, gaps = _encode_gaps([entry - previous - 1 for previous, entry in pairwise(entries)])
-    codes = [_code(posting.frequencies) for posting in postings]
+    bits, symbols = _encode_gaps([entry - previous - 1 for previous, entry in pairwise(entries)])
+    dense, codes = _encode_codes([_code(posting.frequencies) for posting in postings])
     exceptions = b"".join(
         _encode_exception(item.frequencies) for item in postings if _code(item.frequencies) == EXCEPTION
     )
-    return BLOCK_HEADER.pack(bits, len(gaps)) + bits_pack(codes, 2) + gaps + exceptions
+    first = bytes([bits | dense]) + varint_encode(len(symbols) - len(postings))
+    return first + codes + (bits_pack(symbols, bits) if bits else b"") + exceptions
 
 
-def _encode_gaps(gaps: Sequence[int]) -> tuple[int, bytes]:
-    """The width that needs the fewest bytes, and the gaps in symbols of it."""
-    bits = min(GAP_BITS, key=lambda width: bits_size(sum(gap // _most(width) + 1 for gap in gaps), width))
+def _encode_gaps(gaps: Sequence[int]) -> tuple[int, list[int]]:
+    """The width that costs least, and the gaps in symbols of it."""
+    if not any(gaps):
+        return 0, [0] * len(gaps)
+
+    def cost(bits: int) -> int:
+        escapes = sum(gap // _most(bits) for gap in gaps)
+        return bits * (len(gaps) + escapes) + ESCAPE_BITS * escapes
+
+    bits = min(range(1, MAX_GAP_BITS + 1), key=cost)
     most = _most(bits)
-    symbols = [symbol for gap in gaps for symbol in [most] * (gap // most) + [gap % most]]
-    return bits, bits_pack(symbols, bits)
+    return bits, [symbol for gap in gaps for symbol in [most] * (gap // most) + [gap % most]]
 
 
 def _most(bits: int) -> int:
     """The symbol that says that a gap goes on."""
     return (1 << bits) - 1
+
+
+def _encode_codes(codes: Sequence[int]) -> tuple[int, bytes]:
+    """Of a block's codes, or of those that are not 0 with their places: what is shorter; and how it is marked."""
+    dense = bits_pack(codes, 2)
+    others = [place for place, code in enumerate(codes) if code]
+    listed = bytes([len(others), *others]) + bits_pack([codes[place] for place in others], 2)
+    return (DENSE, dense) if len(dense) < len(listed) else (0, listed)
 
 
 def _code(frequencies: Frequencies) -> int:
@@ -263,64 +319,97 @@ def _code(frequencies: Frequencies) -> int:
 
 
 def _encode_exception(frequencies: Frequencies) -> bytes:
+    body = frequencies[BODY]
+    if sum(frequencies) == body <= MOST_BODY:
+        return bytes([BODY_ONLY + body - LEAST_BODY])
     mask = sum(1 << field for field, frequency in enumerate(frequencies) if frequency)
+    if max(frequencies) == 1:
+        return bytes([mask | ONCE])
     return bytes([mask]) + b"".join(varint_encode(frequency - 1) for frequency in frequencies if frequency)
 
 
 def _decode(block: Span, count: int, before: int) -> list[Posting]:
-    codes_start = BLOCK_HEADER.size
-    if len(block.data) < codes_start:
-        raise corrupt(block.path, block.offset, "a list ends inside a block of postings")
-    bits, gap_bytes = BLOCK_HEADER.unpack(block.data[:codes_start])
-    gaps_start = codes_start + bits_size(count, 2)
-    exceptions_start = gaps_start + gap_bytes
-    if exceptions_start > len(block.data):
+    if not block.data:
+        raise corrupt(block.path, block.offset, "a list ends before a block of postings")
+    bits = block.data[0] & ~DENSE
+    escapes, codes_start = varint_first(block.part(1, len(block.data)))
+    codes, gaps_span = _decode_codes(block.part(1 + codes_start, len(block.data)), count, block.data[0] & DENSE != 0)
+    exceptions_start = bits_size(count + escapes, bits)
+    if exceptions_start > len(gaps_span.data) or bits > MAX_GAP_BITS:
         raise corrupt(block.path, block.offset, "a block's gaps are longer than the block")
-    gaps = _decode_gaps(block.part(gaps_start, exceptions_start), count, bits)
-    codes = bits_unpack(block.part(codes_start, gaps_start), 2, count)
-    frequencies = _decode_frequencies(block.part(exceptions_start, len(block.data)), codes)
+    gaps = _decode_gaps(gaps_span.part(0, exceptions_start), count, escapes, bits)
+    frequencies = _decode_frequencies(gaps_span.part(exceptions_start, len(gaps_span.data)), codes)
     entries = accumulate(gaps, lambda entry, gap: entry + gap + 1, initial=before)
     return [Posting(entry, item) for entry, item in zip(islice(entries, 1, None), frequencies, strict=True)]
 
 
-def _decode_gaps(span: Span, count: int, bits: int) -> list[int]:
-    if bits not in GAP_BITS:
-        raise corrupt(span.path, span.offset, f"gaps are written in {bits} bits")
+def _decode_codes(span: Span, count: int, dense: bool) -> tuple[list[int], Span]:
+    """The codes that a span begins with, and what follows them."""
+    if dense:
+        end = bits_size(count, 2)
+        codes = bits_unpack(span.part(0, end), 2, count)
+    else:
+        listed = span.data[0] if span.data else 0
+        end = 1 + listed + bits_size(listed, 2)
+        found = dict(zip(span.data[1 : 1 + listed], bits_unpack(span.part(1 + listed, end), 2, listed), strict=False))
+        codes = [found.get(place, 0) for place in range(count)]
+    if _encode_codes(codes) != (DENSE if dense else 0, span.data[:end]):
+        raise corrupt(span.path, span.offset, "a block's codes are not written as they should be")
+    return codes, span.part(end, len(span.data))
+
+
+def _decode_gaps(span: Span, count: int, escapes: int, bits: int) -> list[int]:
     gaps: list[int] = []
     gap = 0
-    for symbol in bits_unpack(span, bits, 8 * len(span.data) // bits):
+    for symbol in bits_unpack(span, bits, count + escapes) if bits else [0] * (count + escapes):
         gap += symbol
-        if symbol != _most(bits):
+        if bits == 0 or symbol != _most(bits):
             gaps.append(gap)
             gap = 0
-    # With half a byte left over, there is a gap too many.
-    del gaps[count:]
-    if len(gaps) < count or _encode_gaps(gaps) != (bits, span.data):
+    if len(gaps) != count or gap or _encode_gaps(gaps)[0] != bits:
         raise corrupt(span.path, span.offset, f"a block's {count} gaps are not written as they should be")
     return gaps
 
 
 def _decode_frequencies(span: Span, codes: Sequence[int]) -> list[Frequencies]:
-    # The mask is a byte below 32, so it reads as a varint of one byte; one that is not fails the check of its value.
-    values = iter(varint_decode(span))
-    try:
-        found = [_decode_exception(span, values) if code == EXCEPTION else (0, code + 1, 0, 0, 0) for code in codes]
-    except StopIteration:
-        raise corrupt(span.path, span.offset + len(span.data), "a block ends inside a posting") from None
-    if next(values, None) is not None:
+    found: list[Frequencies] = []
+    for code in codes:
+        if code == EXCEPTION:
+            frequencies, size = _decode_exception(span)
+            span = span.part(size, len(span.data))
+        else:
+            frequencies = (0, code + 1, 0, 0, 0)
+        found.append(frequencies)
+    if span.data:
         raise corrupt(span.path, span.offset, "bytes after the last posting of a block")
     return found
 
 
-def _decode_exception(span: Span, values: Iterator[int]) -> Frequencies:
-    mask = next(values)
+def _decode_exception(span: Span) -> tuple[Frequencies, int]:
+    """The exception that a span begins with, and its length."""
+    if not span.data:
+        raise corrupt(span.path, span.offset, "a block ends inside a posting")
+    first = span.data[0]
+    mask = 1 << BODY if first >= BODY_ONLY else first & ~ONCE
     if not 0 < mask < 1 << len(FIELDS):
         raise corrupt(span.path, span.offset, f"a posting has the mask {mask}")
-    counts = [next(values) + 1 if mask >> field & 1 else 0 for field in range(len(FIELDS))]
+    size = 1
+    counts = [0] * len(FIELDS)
+    for field in range(len(FIELDS)):
+        if not mask >> field & 1:
+            continue
+        if first >= BODY_ONLY:
+            counts[field] = first - BODY_ONLY + LEAST_BODY
+        elif first & ONCE:
+            counts[field] = 1
+        else:
+            more, length = varint_first(span.part(size, len(span.data)))
+            counts[field] = more + 1
+            size += length
     title, body, description, tags, heading = counts
     frequencies = (title, body, description, tags, heading)
     if max(frequencies) >= LIMIT:
         raise corrupt(span.path, span.offset, "a frequency does not fit 32 bits")
-    if _code(frequencies) != EXCEPTION:
-        raise corrupt(span.path, span.offset, f"a posting of frequency {body} in the body only is an exception")
-    return frequencies
+    if _code(frequencies) != EXCEPTION or _encode_exception(frequencies) != span.data[:size]:
+        raise corrupt(span.path, span.offset, "an exception is not written as it should be")
+    return frequencies, size

@@ -67,3 +67,12 @@ def varint_decode(span: Span) -> list[int]:
     if shift:
         raise corrupt(span.path, span.offset + len(span.data), "a list ends inside a varint")
     return values
+
+
+def varint_first(span: Span) -> tuple[int, int]:
+    """The varint that a span begins with, and its length."""
+    length = next((at for at, byte in enumerate(span.data) if byte < 0x80), len(span.data)) + 1
+    values = varint_decode(span.part(0, length))
+    if not values:
+        raise corrupt(span.path, span.offset, "a list ends before a varint")
+    return values[0], length

@@ -19,7 +19,7 @@ void test_lanes(void);
 void test_gaps(void);
 void test_length_codes(void);
 void test_lists(void);
-void test_half_bytes(void);
+void test_bits_after_gaps(void);
 void test_intern(void);
 void test_distance(void);
 void test_builder(void);

@@ -20,7 +20,7 @@ int main(void) {
     test_gaps();
     test_length_codes();
     test_lists();
-    test_half_bytes();
+    test_bits_after_gaps();
     test_intern();
     test_distance();
     test_builder();

@@ -220,8 +220,10 @@ void test_false_impacts(void) {
     CHECK(kb_searcher_open(&view, 1, &kb_exercise_params, &searcher, &error) == KB_OK);
     CHECK(kb_term_find(&searcher, (const uint8_t *)"a", 1, &terms[0], &error) == KB_OK);
     uint8_t *list = made.files[KB_FILE_TERMS].data + made.segment.terms.postings.offset + stems[0].postings_offset;
+    kb_ref_shape shape =
+        kb_ref_shape_of(600, kb_postings_blocks(stems[0].df), stems[0].postings_length, stems[0].positions_length);
     for (uint32_t i = 0; i < kb_postings_blocks(stems[0].df); i++)
-        list[(size_t)i * KB_BLOCK_REF_BYTES + 12] = 0;
+        list[(size_t)i * shape.all] = 0;
     kb_exercise_reseal(made.files);
     kb_segment_close(&made.segment);
     open_corpus(&made);

@@ -1,7 +1,5 @@
 """Words, postings and positions by hand-made bytes (csrc/README.md, sections 4 and 5)."""
 
-import struct
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,6 +9,7 @@ from kbdb.reference.bits import bits_pack, bits_unpack, bits_width
 from kbdb.reference.container import POSITIONS, TERMS, Container, container_open, container_write
 from kbdb.reference.positions import Token, positions_encode, positions_read
 from kbdb.reference.terms import (
+    DENSE,
     BlockRef,
     Frequencies,
     Posting,
@@ -45,17 +44,21 @@ def one_stem(postings: bytes, df: int, forms: int = 1, positions: bytes = b"") -
 
 
 def ref(last: int, postings_end: int, positions_end: int = 0, impact: int = 0) -> bytes:
-    return struct.pack("<IIIB", last, postings_end, positions_end, impact)
+    """One of several, when both of the stem's lists are shorter than 256 bytes."""
+    return bytes([impact]) + last.to_bytes(3, "little") + bytes([postings_end, positions_end])
 
 
-def block(gap_bits: int, codes: str, gaps: str, exceptions: str = "") -> bytes:
-    gap_bytes = bytes.fromhex(gaps)
-    return struct.pack("<BH", gap_bits, len(gap_bytes)) + bytes.fromhex(codes) + gap_bytes + bytes.fromhex(exceptions)
+def block(gap_bits: int, codes: str, gaps: str, exceptions: str = "", *, escapes: str = "00", dense: int = 0) -> bytes:
+    return bytes([gap_bits | dense]) + bytes.fromhex(escapes + codes + gaps + exceptions)
 
 
 def listed(last: int, only_block: bytes) -> bytes:
     """A list of one block."""
-    return ref(last, len(only_block)) + only_block
+    return ONLY + last.to_bytes(3, "little") + only_block
+
+
+ONLY = b"\0"
+"""The impact of a list's only block."""
 
 
 def test_words_know_their_stem_and_form() -> None:
@@ -74,46 +77,51 @@ POSTINGS = [
     Posting(37, (0, 2, 1, 0, 0)),
     Posting(38, (0, 3, 0, 0, 0)),
 ]
-# Codes 0, 3, 3, 3 and 2; gaps 0, 2, 0, 32 = 15 + 15 + 2 and 0 in seven half bytes.
-POSTINGS_BLOCK = block(4, "fc 02", "20 f0 2f 00", "02 04  11 00 81 01  06 01 00")
+# Codes 0, 3, 3, 3 and 2; gaps 0, 2, 0, 32 and 0 in 6 bits each.
+POSTINGS_BLOCK = block(6, "fc 02", "80 00 80 00", "81  11 00 81 01  06 01 00", dense=DENSE)
 
 
 def test_postings() -> None:
-    data = struct.pack("<IIIB", 38, 18, 77, 200) + POSTINGS_BLOCK
-    assert len(POSTINGS_BLOCK) == 18
-    assert data == postings_encode(POSTINGS, [3, 200, 0, 7, 199], [77])
-    container, record = one_stem(data, 5)
+    data = bytes([200]) + (38).to_bytes(3, "little") + POSTINGS_BLOCK
+    assert data == postings_encode(POSTINGS, [3, 200, 0, 7, 199], [77], 100_000)
+    container, record = one_stem(data, 5, positions=bytes(77))
     assert postings_read(container, record) == POSTINGS
-    assert postings_blocks(container, record) == [BlockRef(38, 18, 77, 200)]
+    assert postings_blocks(container, record) == [BlockRef(38, len(POSTINGS_BLOCK), 77, 200)]
 
 
 @pytest.mark.parametrize(
-    ("entries", "gap_bits", "gaps"),
+    ("entries", "gap_bits", "escapes", "gaps"),
     [
-        ([0], 4, "00"),
-        ([0, 15], 4, "e0"),
-        ([15], 4, "0f"),
-        ([30], 8, "1e"),
-        ([30, 31, 32, 33], 4, "ff 00 00"),
-        ([16, 217], 8, "10 c8"),
-        ([200], 8, "c8"),
-        ([254], 8, "fe"),
-        ([255], 8, "ff 00"),
-        ([300], 8, "ff 2d"),
-        ([509], 8, "ff fe"),
-        ([510], 16, "fe 01"),
-        ([1000], 16, "e8 03"),
-        ([65534], 16, "fe ff"),
-        ([65535], 16, "ff ff 00 00"),
-        ([70000], 16, "ff ff 71 11"),
-        ([70000, 70001, 99999], 16, "ff ff 71 11 00 00 2d 75"),
+        ([0], 0, 0, ""),
+        ([0, 1, 2], 0, 0, ""),
+        ([0, 2], 2, 0, "04"),
+        ([2], 2, 0, "02"),
+        ([3], 3, 0, "03"),
+        ([14], 4, 0, "0e"),
+        ([15], 5, 0, "0f"),
+        ([200], 8, 0, "c8"),
+        ([254], 8, 0, "fe"),
+        ([255], 9, 0, "ff 00"),
+        ([*range(19), 23], 2, 1, "00 00 00 00 c0 01"),
+        ([*range(20), 21], 1, 1, "00 00 10"),
+        ([65533], 16, 0, "fd ff"),
+        ([65535], 16, 1, "ff ff 00 00"),
+        ([70000], 16, 1, "ff ff 71 11"),
+        ([70000, 70001, 99999], 16, 1, "ff ff 71 11 00 00 2d 75"),
     ],
 )
-def test_each_width_of_gaps(entries: list[int], gap_bits: int, gaps: str) -> None:
-    data = listed(entries[-1], block(gap_bits, "00", gaps))
+def test_each_width_of_gaps(entries: list[int], gap_bits: int, escapes: int, gaps: str) -> None:
+    data = listed(entries[-1], block(gap_bits, "00", gaps, escapes=f"{escapes:02x}"))
     postings = [Posting(entry, ONCE) for entry in entries]
-    assert data == postings_encode(postings, [0] * len(postings), [0])
+    assert data == postings_encode(postings, [0] * len(postings), [0], 100_000)
     assert postings == postings_read(*one_stem(data, len(entries)))
+
+
+def test_codes_that_are_not_0_are_listed_where_they_are_few() -> None:
+    postings = [Posting(entry, (0, 3, 0, 0, 0) if entry == 77 else ONCE) for entry in range(100)]
+    data = listed(99, block(0, "01 4d 02", ""))
+    assert data == postings_encode(postings, [0] * 100, [0], 100_000)
+    assert postings == postings_read(*one_stem(data, 100))
 
 
 @pytest.mark.parametrize(
@@ -122,83 +130,117 @@ def test_each_width_of_gaps(entries: list[int], gap_bits: int, gaps: str) -> Non
         ((0, 1, 0, 0, 0), "00", ""),
         ((0, 2, 0, 0, 0), "01", ""),
         ((0, 3, 0, 0, 0), "02", ""),
-        ((0, 4, 0, 0, 0), "03", "02 03"),
+        ((0, 4, 0, 0, 0), "03", "80"),
+        ((0, 131, 0, 0, 0), "03", "ff"),
+        ((0, 132, 0, 0, 0), "03", "02 83 01"),
         ((0, 2**32 - 1, 0, 0, 0), "03", "02 fe ff ff ff 0f"),
-        ((1, 0, 0, 0, 0), "03", "01 00"),
-        ((0, 0, 0, 0, 1), "03", "10 00"),
+        ((1, 0, 0, 0, 0), "03", "21"),
+        ((0, 0, 0, 0, 1), "03", "30"),
+        ((1, 1, 0, 1, 0), "03", "2b"),
         ((1, 2, 3, 4, 5), "03", "1f 00 01 02 03 04"),
     ],
 )
 def test_codes_and_exceptions(frequencies: Frequencies, code: str, exceptions: str) -> None:
-    data = listed(7, block(4, code, "07", exceptions))
-    assert data == postings_encode([Posting(7, frequencies)], [0], [0])
+    form = {"codes": "00", "dense": 0} if code == "00" else {"codes": code, "dense": DENSE}
+    data = listed(7, bytes([4 | int(form["dense"]), 0]) + bytes.fromhex(f"{form['codes']} 07 {exceptions}"))
+    assert data == postings_encode([Posting(7, frequencies)], [0], [0], 100_000)
     assert [Posting(7, frequencies)] == postings_read(*one_stem(data, 1))
 
 
 def test_several_blocks() -> None:
     entries = [*range(128), *range(200, 10 * 128 + 200, 10), 9999]
-    # 128 gaps of 0; a gap of 72 and 127 of 9; a gap of 9999 - 1470 - 1 = 33 * 255 + 113, shorter in 16 bits.
+    # 128 gaps of 0; a gap of 72 = 4 * 15 + 12 and 127 of 9; a gap of 9999 - 1470 - 1.
     blocks = [
-        block(4, "00" * 32, "00" * 64),
-        block(4, "00" * 32, "ff ff 9c" + "99" * 63),
-        block(16, "00", "50 21"),
+        block(0, "00", ""),
+        block(4, "00", "ff ff 9c" + "99" * 63, escapes="04"),
+        block(14, "00", "50 21"),
     ]
-    refs = ref(127, 99, 5, 8) + ref(1470, 99 + 101, 9, 7) + ref(9999, 99 + 101 + 6, 12, 255)
+    ends = [len(b"".join(blocks[: number + 1])) for number in range(3)]
+    refs = ref(127, ends[0], 5, 8) + ref(1470, ends[1], 9, 7) + ref(9999, ends[2], 12, 255)
+    [
+        refs[start : start + 4] + refs[start + 4 : start + 5] + refs[start + 6 : start + 7] for start in (0, 7, 14)
+    ]
     postings = [Posting(entry, ONCE) for entry in entries]
     impacts = [*range(1, 9), *[0] * 120, *[7] * 128, 255]
     data = refs + b"".join(blocks)
-    assert data == postings_encode(postings, impacts, [5, 9, 12])
-    container, record = one_stem(data, 257)
+    assert len(data) < 256
+    assert data == postings_encode(postings, impacts, [5, 9, 12], 100_000)
+    container, record = one_stem(data, 257, positions=bytes(12))
     assert postings == postings_read(container, record)
     assert [item.impact for item in postings_blocks(container, record)] == [8, 7, 255]
 
 
-RIGHT = block(4, "00", "00")
+@pytest.mark.parametrize("more", range(-3, 4))
+def test_refs_are_as_wide_as_the_whole_list_is_long(more: int) -> None:
+    """A list of about 256 bytes, from which on its refs are wider."""
+    count = 192 + more
+    postings = [Posting(entry, (0, 4, 0, 0, 0)) for entry in range(count)]
+    data = postings_encode(postings, [0] * count, [1, 2], 100_000)
+    container, record = one_stem(data, count, positions=bytes(2))
+    assert postings == postings_read(container, record)
+    width = 1 if len(data) < 256 else 2
+    assert (more >= 0) == (width == 2)
+    assert len(data) == 2 * (1 + 3 + width + 1) + postings_blocks(container, record)[-1].postings_end
+
+
+RIGHT = block(0, "00", "")
 
 
 @pytest.mark.parametrize(
     ("data", "df"),
     [
         (b"", 1),
-        (ref(0, 5)[:-1], 1),
-        (ref(0, 0), 1),
-        (ref(0, 2) + b"\4\1", 1),
-        (ref(0, 5) + RIGHT, 2),
-        (listed(1, block(4, "00", "00")), 1),
-        (listed(0, block(4, "00", "00")), 129),
-        (listed(0, RIGHT) + b"\0", 1),
-        (ref(0, 4) + RIGHT, 1),
-        (ref(0, 6) + RIGHT, 1),
-        (ref(0, 6) + RIGHT + b"\0", 1),
+        (ONLY + b"\0\0", 1),
+        (listed(0, b""), 1),
+        (listed(0, b"\0"), 1),
+        (listed(0, b"\0\0"), 1),
+        (listed(2, RIGHT), 2),
         (listed(1, RIGHT), 1),
-        (listed(100_000, block(16, "00", "ff ff a1 86")), 1),
-        (listed(2, block(2, "00", "02")), 1),
-        (listed(0, block(0, "00", "00")), 1),
-        (listed(0, block(8, "00", "00")), 1),
-        (listed(200, block(4, "00", "ff" * 6 + "ff 05")), 1),
-        (listed(300, block(16, "00", "2c 01")), 1),
-        (listed(0, block(4, "00", "00 00")), 1),
-        (listed(0, block(4, "00", "10")), 1),
-        (listed(15, block(4, "00", "ff")), 1),
-        (listed(0, block(4, "00", "")), 1),
-        (listed(1000, block(16, "00", "e8 03 00")), 1),
-        (listed(0, block(4, "04", "00")), 1),
-        (listed(0, block(4, "03", "00", "00")), 1),
-        (listed(0, block(4, "03", "00", "20 00")), 1),
-        (listed(0, block(4, "03", "00", "")), 1),
-        (listed(0, block(4, "03", "00", "11 00")), 1),
-        (listed(0, block(4, "03", "00", "02 02")), 1),
-        (listed(0, block(4, "03", "00", "02 83 00")), 1),
-        (listed(0, block(4, "03", "00", "02 ff ff ff ff 0f")), 1),
-        (listed(0, block(4, "03", "00", "01 00 00")), 1),
-        (listed(0, block(4, "00", "00", "01")), 1),
+        (listed(0, RIGHT), 129),
+        (listed(0, RIGHT) + b"\0", 1),
+        (listed(100_000, block(16, "00", "ff ff a1 86", escapes="01")), 1),
+        (listed(7, block(17, "00", "07 00 00")), 1),
+        (listed(7, block(0x44, "00", "07")), 1),
+        (listed(7, block(5, "00", "07")), 1),
+        (listed(7, block(3, "00", "07 00", escapes="01")), 1),
+        (listed(7, block(4, "00", "")), 1),
+        (listed(7, block(4, "00", "17")), 1),
+        (listed(15, block(4, "00", "0f")), 1),
+        (listed(15, block(4, "00", "ff", escapes="01")), 1),
+        (listed(7, block(4, "00", "07", escapes="01")), 1),
+        (listed(7, block(4, "00", "07", escapes="81 00")), 1),
+        (listed(7, block(4, "00", "07", escapes="ff ff ff ff 0f")), 1),
+        (listed(0, block(0, "00", "", escapes="01")), 1),
+        (listed(7, block(4, "00", "07", dense=DENSE)), 1),
+        (listed(7, block(4, "05", "07", dense=DENSE)), 1),
+        (listed(7, block(4, "01 00 00", "07")), 1),
+        (listed(99, block(0, "01 64 01", "")), 100),
+        (listed(99, block(0, "02 05 05 05", "")), 100),
+        (listed(99, block(0, "02 06 05 05", "")), 100),
+        (listed(99, block(0, "01 05 05", "")), 100),
+        (listed(99, block(0, "01 05 00", "")), 100),
+        (listed(99, block(0, "63", "")), 100),
+        (listed(7, block(4, "03", "07", "00", dense=DENSE)), 1),
+        (listed(7, block(4, "03", "07", "20", dense=DENSE)), 1),
+        (listed(7, block(4, "03", "07", "40", dense=DENSE)), 1),
+        (listed(7, block(4, "03", "07", "", dense=DENSE)), 1),
+        (listed(7, block(4, "03", "07", "11 00", dense=DENSE)), 1),
+        (listed(7, block(4, "03", "07", "02 02", dense=DENSE)), 1),
+        (listed(7, block(4, "03", "07", "22", dense=DENSE)), 1),
+        (listed(7, block(4, "03", "07", "01 00", dense=DENSE)), 1),
+        (listed(7, block(4, "03", "07", "02 84 00", dense=DENSE)), 1),
+        (listed(7, block(4, "03", "07", "02 ff ff ff ff 0f", dense=DENSE)), 1),
+        (listed(7, block(4, "03", "07", "21 00", dense=DENSE)), 1),
+        (listed(7, block(4, "00", "07", "01")), 1),
     ],
     ids=[
-        *("no refs", "refs cut", "no block", "header cut", "few", "entry too low", "few refs", "bytes after the list"),
-        *("end too low", "end past the list", "bytes after the block", "last", "entry 100000"),
-        *("2 bits", "0 bits", "8 bits for 4", "4 bits for 8", "16 bits for 8", "gaps too long", "half byte left over"),
-        *("gap goes on", "no gaps", "odd bytes", "code left over", "empty mask", "wide mask", "no exception"),
-        *("exception cut", "exception of 3", "long varint", "frequency of 2^32", "exception too long", "no code 3"),
+        *("no ref", "ref cut", "no block", "head cut", "no codes", "last", "entry too low", "few refs"),
+        *("bytes after the list", "entry 100000", "17 bits", "68 bits", "5 bits for 4", "3 bits with an escape"),
+        *("no gaps", "bits left over", "gap goes on", "last gap goes on", "fewer escapes", "long varint"),
+        *("many escapes", "escapes of no bits", "dense code for none", "code left over", "code 0 listed"),
+        *("place past the block", "place twice", "places fall", "listed code left over", "listed 0", "listed cut"),
+        *("empty mask", "empty mask once", "wide mask", "no exception", "exception cut", "exception of 3"),
+        *("body once", "once in varints", "long frequency", "frequency of 2^32", "exception too long", "no code 3"),
     ],
 )
 def test_damaged_postings(data: bytes, df: int) -> None:
@@ -208,18 +250,20 @@ def test_damaged_postings(data: bytes, df: int) -> None:
 
 def test_blocks_out_of_order_are_damage() -> None:
     postings = [Posting(entry, ONCE) for entry in range(256)]
-    data = postings_encode(postings, [0] * 256, [0, 0])
-    assert postings == postings_read(*one_stem(data, 256))
-    for refs in (ref(255, 198) + ref(127, 99), ref(127, 99) + ref(255, 99), ref(127, 0) + ref(255, 198)):
+    data = postings_encode(postings, [0] * 256, [1, 2], 100_000)
+    assert postings == postings_read(*one_stem(data, 256, positions=b"12"))
+    assert data[:12] == ref(127, 3, 1) + ref(255, 6, 2)
+    for last, end, other, other_end in ((255, 6, 127, 3), (127, 3, 255, 3), (127, 0, 255, 6), (127, 7, 255, 6)):
+        refs = ref(last, end, 1) + ref(other, other_end, 2)
         with pytest.raises(CorruptError):
-            postings_read(*one_stem(refs + data[26:], 256))
+            postings_read(*one_stem(refs + data[12:], 256, positions=b"12"))
 
 
 def positions(
     data: bytes, forms: int, postings: list[Posting], ends: list[int] | None = None
 ) -> tuple[Container, Container, StemRecord, list[Posting]]:
     """What ``positions_read`` wants, for a list whose blocks end where ``ends`` says."""
-    encoded = postings_encode(postings, [0] * len(postings), ends if ends is not None else [len(data)])
+    encoded = postings_encode(postings, [0] * len(postings), ends if ends is not None else [len(data)], 100_000)
     terms, record = one_stem(encoded, len(postings), forms, data)
     file = container_write(POSITIONS, 7, 100_000, 0, [data])
     return container_open(POSITIONS, memoryview(file), 7, "positions.idx"), terms, record, postings
