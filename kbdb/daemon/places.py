@@ -19,10 +19,13 @@ import fasteners
 
 import kbdb
 from kbdb import platform
-from kbdb.errors import StorageError
+from kbdb.errors import BusyError, StorageError
 from kbdb.paths import Layout
 
 log = logging.getLogger(__name__)
+
+LOCK_PATIENCE_S = 30.0
+"""How long a write waits for the lock that other programs may hold."""
 
 BACKLOG = 128
 """Connections that may wait to be accepted: fifty commands starting at once are no reason to refuse one."""
@@ -102,14 +105,18 @@ class Places:
         """Held for one write operation, for programs that want to know that none is under way.
 
         Raises:
+            BusyError: another program holds it, and does not let it go.
             StorageError: the runtime folder refuses the lock file.
         """
         try:
             platform.runtime_dir()
             lock = fasteners.InterProcessLock(self._lock_file)
-            lock.acquire()
+            taken = lock.acquire(timeout=LOCK_PATIENCE_S)
         except OSError as error:
             raise StorageError(f"cannot lock {self._lock_file}: {error.strerror}") from error
+        if not taken:
+            held = f"another program has held {self._lock_file} for {LOCK_PATIENCE_S:g} s"
+            raise BusyError(held, "nothing is written while somebody holds it; find out who: lsof, fuser")
         try:
             yield
         finally:

@@ -70,10 +70,10 @@ class Server:
         self._loop = asyncio.get_running_loop()
         self._connections: dict[Connection, dict[Id, Asked]] = {}
         self._queue = FairQueue()
-        self._reading: KnowledgeBase | None = None
+        self._reading: KnowledgeBase | KbdbError | None = None
         self._readable = Event()
         self._readers = ThreadPoolExecutor(READERS, "kbdb-reader")
-        self.writer = Writer(kb, self._queue, lock, self.publish)
+        self.writer = Writer(kb, self._queue, lock, self.publish, self._leave_soon)
         self.writer.start()
 
     def status(self) -> dict[str, Any]:
@@ -88,8 +88,8 @@ class Server:
             "doing": str(self.writer.doing or ""),
         }
 
-    def publish(self, reading: KnowledgeBase) -> None:
-        """Lets readers read from now on what was just committed. From any thread."""
+    def publish(self, reading: KnowledgeBase | KbdbError) -> None:
+        """Lets readers read from now on what was just committed, or hear why they cannot. From any thread."""
         self._reading = reading
         self._readable.set()
 
@@ -116,7 +116,7 @@ class Server:
 
     def cancel(self, connection: Connection, id: Id) -> None:
         """Ends a write early that a connection waits for: at once where its turn has not come."""
-        asked = self._connections[connection].get(id)
+        asked = self._connections.get(connection, {}).get(id)
         if asked is None:
             return
         asked.job.cancelled.set()
@@ -160,16 +160,25 @@ class Server:
             if isinstance(outcome, PagedSearchResult) and outcome.unreadable and reading is not self._committed():
                 # What it found may have been removed for good since.
                 outcome = run(self._committed())
+            line = answer_line(id, outcome)
         except Exception as error:
-            outcome = _told(error)
-        line = answer_line(id, outcome)
+            line = answer_line(id, _told(error))
         self._loop.call_soon_threadsafe(self._done, connection, line)
 
     def _committed(self) -> KnowledgeBase:
-        """What was last committed; waits until the index is loaded after the start."""
+        """What was last committed; waits until the index is loaded after the start.
+
+        Raises:
+            KbdbError: the database is too damaged to be read.
+        """
         self._readable.wait()
+        if isinstance(self._reading, KbdbError):
+            raise self._reading.with_traceback(None)
         assert self._reading is not None
         return self._reading
+
+    def _leave_soon(self, reason: str) -> None:
+        self._loop.call_soon_threadsafe(self._leave, reason)
 
     def _enqueue(self, connection: Connection, request: Request, method: Method, params: WriteParams) -> None:
         id = request.id

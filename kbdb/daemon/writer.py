@@ -43,7 +43,8 @@ class Writer(threading.Thread):
         kb: the database; nobody else may use it while the thread runs.
         queue: where requests wait.
         lock: makes a context that is held for one write operation.
-        publish: takes what readers shall read from now on.
+        publish: takes what readers shall read from now on, or why they cannot.
+        fail: called with the reason when the thread ends on its own: nothing can be written any more.
 
     Attributes:
         doing: what is written now, or None.
@@ -54,7 +55,8 @@ class Writer(threading.Thread):
         kb: KnowledgeBase,
         queue: FairQueue,
         lock: Callable[[], AbstractContextManager[object]],
-        publish: Callable[[KnowledgeBase], None],
+        publish: Callable[[KnowledgeBase | KbdbError], None],
+        fail: Callable[[str], None],
     ) -> None:
         super().__init__(name="kbdb-writer", daemon=True)
         self.doing: Doing | None = None
@@ -62,10 +64,18 @@ class Writer(threading.Thread):
         self._queue = queue
         self._lock = lock
         self._publish = publish
+        self._fail = fail
 
     def run(self) -> None:
         """Writes until the queue is ended and empty."""
-        self._publish(self._kb.reading())
+        try:
+            self._put_up()
+            self._serve()
+        except BaseException as error:
+            log.exception("the writer failed")
+            self._fail(f"writing failed: {type(error).__name__}")
+
+    def _serve(self) -> None:
         while jobs := self._queue.take():
             self.doing = Doing(jobs[0].what, jobs[0].who, time.monotonic())
             outcomes = self._outcomes(jobs)
@@ -82,12 +92,20 @@ class Writer(threading.Thread):
                 else:
                     with self._kb.together():
                         outcomes = [self._outcome(job) for job in jobs]
-                self._publish(self._kb.reading())
+                self._put_up()
         except Exception as error:
             if not isinstance(error, KbdbError):
                 log.exception("%s failed", ", ".join(job.what for job in jobs))
             return [error] * len(jobs)
         return outcomes
+
+    def _put_up(self) -> None:
+        """Lets readers see what is committed; a damaged database can still be checked and rebuilt."""
+        try:
+            self._publish(self._kb.reading())
+        except KbdbError as error:
+            log.warning("nothing can be read: %s", error.message)
+            self._publish(error)
 
     def _outcome(self, job: Job) -> Any:
         try:

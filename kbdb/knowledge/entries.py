@@ -186,9 +186,7 @@ class Listing(ListedBy):
     def __init__(self, manifest: Manifest) -> None:
         opening = manifest.sections[0].kbid if manifest.sections else ""
         tags = tuple(sorted(set(manifest.tags)))
-        super().__init__(
-            manifest.docid, manifest.origin.source, manifest.title, manifest.description, tags, opening
-        )
+        super().__init__(manifest.docid, manifest.origin.source, manifest.title, manifest.description, tags, opening)
         self.manifest = manifest
         places: dict[str, list[Placement]] = {}
         for placement in manifest.sections:

@@ -30,9 +30,7 @@ _BINARY = getattr(os, "O_BINARY", 0)
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 
 
-def write_atomic(
-    path: StrPath, data: bytes | memoryview, *, sync: bool, point: str, make_folder: bool = False
-) -> None:
+def write_atomic(path: StrPath, data: bytes | memoryview, *, sync: bool, point: str, make_folder: bool = False) -> None:
     """Creates or replaces a file: all of ``data`` or, on any error, what was there before.
 
     See ``writing``, which takes the content piece by piece.

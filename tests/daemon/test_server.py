@@ -275,3 +275,17 @@ def test_a_daemon_that_cannot_start_says_why(root: Path) -> None:
     assert told["error"]["code"] == "BAD_CONFIG"
     assert "limt" in told["error"]["message"]
     assert daemon.stop() == 1
+
+
+def test_a_damaged_database_is_told_of_and_can_be_checked(root: Path) -> None:
+    with kbdb.init(root) as kb:
+        kbid = kb.learn(content="a fact", title="Fact").kbids[0]
+        kb.unlearn(kbid)
+    (events,) = (root / "events").iterdir()
+    events.write_bytes(b"not an event\n")
+    with running(root) as daemon:
+        talk = daemon.talk()
+        assert talk.refusal("search", query="fact") == "CORRUPT"
+        assert not talk.ask("check")["ok"]
+        assert talk.refusal("addSection", content="another", title="Other") == "CORRUPT"
+        assert daemon.stop() == 0

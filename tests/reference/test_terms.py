@@ -157,9 +157,7 @@ def test_several_blocks() -> None:
     ]
     ends = [len(b"".join(blocks[: number + 1])) for number in range(3)]
     refs = ref(127, ends[0], 5, 8) + ref(1470, ends[1], 9, 7) + ref(9999, ends[2], 12, 255)
-    [
-        refs[start : start + 4] + refs[start + 4 : start + 5] + refs[start + 6 : start + 7] for start in (0, 7, 14)
-    ]
+    [refs[start : start + 4] + refs[start + 4 : start + 5] + refs[start + 6 : start + 7] for start in (0, 7, 14)]
     postings = [Posting(entry, ONCE) for entry in entries]
     impacts = [*range(1, 9), *[0] * 120, *[7] * 128, 255]
     data = refs + b"".join(blocks)
