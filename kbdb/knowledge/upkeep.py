@@ -8,11 +8,15 @@ from datetime import UTC, datetime, timedelta
 from time import perf_counter
 
 from kbdb.errors import InvalidArgumentError
+from kbdb.index import bitmaps
 from kbdb.knowledge.core import Core
+from kbdb.knowledge.entries import StoredSection
 from kbdb.knowledge.reading import section_state
+from kbdb.knowledge.view import View
 from kbdb.model import DbStatus, EngineStatus, GcResult, IndexStatus, RebuildResult
 from kbdb.progress import Report
 from kbdb.store import index_files
+from kbdb.store.ids import kbid_encode
 from kbdb.store.store import Change
 from kbdb.store.times import instant
 
@@ -56,10 +60,8 @@ def status(core: Core) -> DbStatus:
     layout = core.store.layout
     kbids = core.store.section_ids()
     snapshot = core.snapshot()
-    states = Counter[str]()
-    for kbid in kbids:
-        stored = core.indexer.stored(kbid)
-        states[section_state(core, kbid, stored) if stored else "unindexed"] += 1
+    states = _states(core, snapshot)
+    states["unindexed"] = len(kbids) - states.total()
     meta = core.indexer.meta
     sizes = index_files.sizes(layout, meta.folders if meta else ())
     return DbStatus(
@@ -68,7 +70,7 @@ def status(core: Core) -> DbStatus:
         generation=core.generation,
         sections=len(kbids),
         documents=len(core.store.manifest_ids()),
-        states=dict(sorted(states.items())),
+        states={state: count for state, count in sorted(states.items()) if count > 0},
         index=IndexStatus(
             terms_idx_bytes=sizes["terms.idx"],
             positions_idx_bytes=sizes["positions.idx"],
@@ -84,6 +86,17 @@ def status(core: Core) -> DbStatus:
         auto_capture={"enabled": core.config.auto_capture.enabled},
         warnings=core.notices,
     )
+
+
+def _states(core: Core, snapshot: View) -> Counter[str]:
+    """How many sections of the index are in each state. Those that are not live are looked at one by one."""
+    states = Counter[str]()
+    for slot, live in zip(snapshot.slots, snapshot.live, strict=True):
+        states["active"] += bitmaps.count(live)
+        for entry in bitmaps.entries(bitmaps.without(slot.current, live)):
+            stored = StoredSection.decode(slot.segment.stored(entry))
+            states[section_state(core, kbid_encode(slot.segment.kbid(entry)), stored)] += 1
+    return states
 
 
 def _expired_documents(core: Core, horizon: str) -> Iterator[str]:
