@@ -77,8 +77,8 @@ class Places:
 
     def announce(self) -> None:
         """Tells others where this daemon listens. Where the disk refuses, they find it by the socket's usual name."""
-        self._announce(self.address)
         _try_to_write(self._pid_file, str(os.getpid()))
+        self._announce(self.address)
 
     def are_whole(self) -> bool:
         """Whether socket, address and pid file are still there, and this daemon's."""
@@ -90,14 +90,19 @@ class Places:
         return any(map(_takes_connections, {self._announced_address(), self.address} - {""}))
 
     def clear(self) -> None:
-        """Removes what is this daemon's; another one's stays."""
-        if self._is_announced():
-            for path in (self._address_file, self._pid_file):
-                with contextlib.suppress(OSError):
-                    path.unlink()
+        """Removes what is this daemon's; another one's stays. Where the database is gone, its log and lock go, too."""
+        mine = []
+        if self._announced().get("pid") == os.getpid():
+            mine.append(self._address_file)
+        if self._is_in_pid_file():
+            mine.append(self._pid_file)
+            if not self._address_file.parent.exists():
+                mine += [self._lock_file, *self._pid_file.parent.glob(f"{self._pid_file.stem}.log*")]
         if self._socket_id is not None and _identity(self.address) == self._socket_id:
+            mine.append(Path(self.address))
+        for path in mine:
             with contextlib.suppress(OSError):
-                os.unlink(self.address)
+                path.unlink()
         self._socket_id = None
 
     @contextlib.contextmanager
@@ -127,7 +132,13 @@ class Places:
         _try_to_write(self._address_file, json.dumps(told))
 
     def _is_announced(self) -> bool:
-        return self._announced().get("pid") == os.getpid() and self._pid_file.exists()
+        return self._announced().get("pid") == os.getpid() and self._is_in_pid_file()
+
+    def _is_in_pid_file(self) -> bool:
+        try:
+            return self._pid_file.read_bytes() == b"%d\n" % os.getpid()
+        except OSError:
+            return False
 
     def _announced_address(self) -> str:
         address = self._announced().get("address")

@@ -226,13 +226,14 @@ def test_a_write_asked_for_before_the_end_is_answered_before_it(daemon: Daemon) 
         assert kb.status().sections == 20
 
 
-def test_it_leaves_when_its_database_is_removed_and_does_not_bring_it_back(daemon: Daemon) -> None:
+def test_it_leaves_when_its_database_is_removed_and_does_not_bring_it_back(daemon: Daemon, runtime: Path) -> None:
     talk = daemon.talk()
     talk.ask("addSection", content="soon gone", title="Gone")
     shutil.rmtree(daemon.root)
     assert talk.refusal("addSection", content="too late", title="Late") == "NOT_A_DATABASE"
     assert daemon.process.wait() == 0
     assert not daemon.root.exists()
+    assert list(runtime.iterdir()) == []
 
 
 def test_it_leaves_when_another_database_stands_in_the_place_of_its_own(daemon: Daemon) -> None:
