@@ -11,12 +11,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from enum import Enum
 from functools import cache
-from typing import Any, Literal, NoReturn, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, NoReturn, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from kbdb.errors import ProtocolError
 
 Value = TypeVar("Value")
 Read = Callable[[Any], Any]
+
+PLAIN = (str, int, bool)
 
 
 def from_json(kind: type[Value], value: Any) -> Value:
@@ -62,7 +64,7 @@ def _reader(kind: Any) -> Read:
     if origin is Literal:
         return _one_of(arguments)
     if origin is tuple and len(arguments) == 2 and arguments[1] is Ellipsis:
-        return _tuple(_reader(arguments[0]))
+        return _tuple(arguments[0])
     if origin is Mapping:
         return _mapping(_reader(arguments[1]))
     if kind is bytes:
@@ -71,7 +73,7 @@ def _reader(kind: Any) -> Read:
         return _float
     if isinstance(kind, type) and issubclass(kind, Enum):
         return _enum(kind)
-    if kind in (str, int, bool):
+    if kind in PLAIN:
         return _plain(kind)
     raise TypeError(f"no value of kbdb.model has fields of type {kind}")
 
@@ -128,10 +130,15 @@ def _union(arguments: tuple[Any, ...]) -> Read:
     return lambda value: None if value is None else read(value)
 
 
-def _tuple(read_item: Read) -> Read:
+def _tuple(kind: Any) -> Read:
+    read_item = _reader(kind)
+    as_they_are = {kind} if kind in PLAIN else set()
+
     def read(value: Any) -> Any:
         if value.__class__ is not list:
             _misfit("a list", value)
+        if as_they_are.issuperset(map(type, value)):
+            return tuple(value)
         try:
             return tuple([read_item(item) for item in value])
         except _Misfit as misfit:
@@ -168,24 +175,40 @@ def _mapping(read_item: Read) -> Read:
 
 def _dataclass(kind: type) -> Read:
     hints = get_type_hints(kind)
-    readers = [(field.name, _reader(hints[field.name]), _has_default(field)) for field in fields(kind)]
+    readers = [
+        (field.name, _as_it_is(hints[field.name]), _reader(hints[field.name]), _has_default(field))
+        for field in fields(kind)
+    ]
 
     def read(value: Any) -> Any:
         if value.__class__ is not dict:
             _misfit("an object", value)
         made = {}
-        for name, read_field, has_default in readers:
-            if name in value:
-                try:
-                    made[name] = read_field(value[name])
-                except _Misfit as misfit:
-                    misfit.place.append(f".{name}")
-                    raise
-            elif not has_default:
-                raise _Misfit(f"{name} is missing")
+        for name, as_it_is, read_field, has_default in readers:
+            try:
+                item = value[name]
+            except KeyError:
+                if has_default:
+                    continue
+                raise _Misfit(f"{name} is missing") from None
+            if item.__class__ is as_it_is:
+                made[name] = item
+                continue
+            try:
+                made[name] = read_field(item)
+            except _Misfit as misfit:
+                misfit.place.append(f".{name}")
+                raise
         return kind(**made)
 
     return read
+
+
+def _as_it_is(kind: Any) -> type | None:
+    """The class of those values of a type that JSON has as they are; most fields hold such, and are done sooner."""
+    if kind in PLAIN or kind is float:
+        return cast(type, kind)
+    return types.NoneType if types.NoneType in get_args(kind) else None
 
 
 def _has_default(field: Field[Any]) -> bool:
