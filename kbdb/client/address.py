@@ -10,6 +10,7 @@ import json
 import os
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -68,15 +69,18 @@ def read_address(root: Path) -> Address | None:
     return Address(address, pid) if not address or _SOCKET.fullmatch(name) else None
 
 
-def addresses(root: Path) -> list[str]:
-    """Where to look for the daemon, the likeliest first."""
+def addresses(root: Path) -> Iterator[str]:
+    """Where to look for the daemon, the likeliest first; further ones cost more to name."""
     written = read_address(root)
-    found = [written.address] if written and written.address else []
+    first = written.address if written else ""
+    if first:
+        yield first
     try:
         usual = platform.get_ipc_path(platform.context_id(root))
     except StorageError:
-        return found
-    return found if usual in found else [*found, usual]
+        return
+    if usual != first:
+        yield usual
 
 
 def owner(root: Path) -> Owner | None:

@@ -11,13 +11,15 @@ import socket
 import sys
 import time
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from kbdb.client.address import Owner, addresses, owner
 from kbdb.client.greeting import Welcome, ask, greet, is_older, serves
-from kbdb.client.start import Start
 from kbdb.client.wire import HungUp, Wire
 from kbdb.errors import DaemonStartError, DatabaseLockedError, KbdbError, NotADatabaseError, ProtocolError
+
+if TYPE_CHECKING:
+    from kbdb.client.start import Start
 
 DEADLINE_S = 15.0
 """How long a daemon may take to answer, its start and the end of the one before included."""
@@ -111,7 +113,7 @@ class _Reach:
         self._deadline_s = deadline_s
         self._began = time.monotonic()
         self._search = _Search(root, self._began + deadline_s)
-        self._start = Start(root)
+        self._start: Start | None = None
         self._dismissed: set[int] = set()
         self._pause_s = _FIRST_PAUSE_S
 
@@ -120,13 +122,15 @@ class _Reach:
             while True:
                 link = self._search.find()
                 if link and not self._dismiss_if_older(link):
-                    self._start.succeed()
+                    if self._start:
+                        self._start.succeed()
                     return link
                 if not link:
                     self._see_to_owner()
                 self._pause()
         finally:
-            self._start.end()
+            if self._start:
+                self._start.end()
 
     def _dismiss_if_older(self, link: Link) -> bool:
         """Asks a daemon of an older version, once, to make way."""
@@ -148,13 +152,20 @@ class _Reach:
         """Nobody answers: waits for whoever owns the database, or starts a daemon when nobody does."""
         if not self._root.is_dir():
             raise NotADatabaseError(f"no database at {self._root}", "it was there before; kbdb init makes a new one")
-        if self._start.is_running():
+        if self._start and self._start.is_running():
             return
         found = owner(self._root)
         if found is None:
-            self._start.begin()
+            self._begin()
         elif not self._will_listen(found) and time.monotonic() - self._began > min(GRACE_S, self._deadline_s):
             raise DatabaseLockedError.held_by(found.pid, self._root)
+
+    def _begin(self) -> None:
+        # Loaded where it is needed: most who call find a daemon.
+        from kbdb.client.start import Start
+
+        self._start = self._start or Start(self._root)
+        self._start.begin()
 
     def _will_listen(self, found: Owner) -> bool:
         if found.pid == os.getpid():
@@ -172,7 +183,7 @@ class _Reach:
 
     def _too_late(self) -> KbdbError:
         seconds = f"within {self._deadline_s:.0f} s"
-        if self._start.is_running():
+        if self._start and self._start.is_running():
             return self._start.failure(f"the daemon was not ready {seconds}")
         found = owner(self._root)
         if found and found.pid and sys.platform != "win32":

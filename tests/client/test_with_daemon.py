@@ -144,6 +144,26 @@ def test_a_killed_daemon_is_replaced_by_the_next_call(root: Path) -> None:
         assert client.unlearn(client.list("sections").items[0].kbid).removed
 
 
+def test_a_call_to_a_daemon_that_runs_loads_only_what_it_needs(root: Path, environment: dict[str, str]) -> None:
+    script = "import sys; from kbdb.client import Client; print(Client(sys.argv[1]).rank('x'), *sys.modules)"
+    with Client(root):
+        done = subprocess.run([sys.executable, "-c", script, root], env=environment, capture_output=True, text=True)
+    assert done.stdout.startswith("[]")
+    needless = {"hashlib", "subprocess", "asyncio", "dataclasses", "kbdb.client.start", "kbdb.model", "kbdb.config"}
+    assert set(done.stdout.split()) & needless == set()
+
+
+def test_writes_go_on_while_daemons_end_and_others_come(root: Path) -> None:
+    with Client(root) as client:
+        (kbid,) = client.learn(content="kept", title="kept").kbids
+        for n in range(3):
+            threading.Timer(0.02 * n, os.kill, [client.daemon_pid, signal.SIGTERM]).start()
+            before = client.daemon_pid
+            while client.daemon_pid == before:
+                assert client.unlearn(kbid).removed
+                client.restore(kbid)
+
+
 def test_no_zombie_is_left_of_a_daemon_that_this_process_started(root: Path) -> None:
     with Client(root) as client:
         pid = client.daemon_pid
