@@ -60,9 +60,10 @@ class Start:
         if not sys.executable:
             raise DaemonStartError("it is not known which Python runs this", "start one by hand: kbdb daemon start")
         argv = [sys.executable, "-m", "kbdb", "daemon", "run", "--db", os.fspath(self._root)]
-        # Not the descriptor that is locked: the daemon, and all that it starts, would hold the lock by it.
-        log_fd = os.open(self._log, os.O_WRONLY | os.O_APPEND) if self._log else None
+        log_fd = None
         try:
+            # Not the descriptor that is locked: the daemon, and all that it starts, would hold the lock by it.
+            log_fd = os.open(self._log, os.O_WRONLY | os.O_APPEND) if self._log else None
             self._child = platform.spawn_detached(argv, log_fd, _environment())
         except OSError as error:
             raise DaemonStartError(f"cannot start {sys.executable}: {error.strerror}") from error
