@@ -5,10 +5,13 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import time
 from pathlib import Path
 
 from kbdb import platform
 from kbdb.errors import DatabaseLockedError, StorageError
+
+_TRIES, _PAUSE_S = 5, 0.002
 
 
 class OwnerLock:
@@ -28,7 +31,7 @@ class OwnerLock:
         self._pid = os.getpid()
         self._fd, writable = _open(path)
         try:
-            if not platform.lock_file(self._fd):
+            if not _take(self._fd):
                 raise DatabaseLockedError.held_by(_owner(path), path.parent)
             # On a full disk the message goes without a pid; the database can still be read.
             with contextlib.suppress(OSError):
@@ -50,6 +53,15 @@ class OwnerLock:
                 platform.unlock_file(self._fd)
             os.close(self._fd)
             self._fd = -1
+
+
+def _take(fd: int) -> bool:
+    """Takes the lock, past those who only look whether somebody has it: they hold it for a moment."""
+    for _ in range(_TRIES):
+        if platform.lock_file(fd):
+            return True
+        time.sleep(_PAUSE_S)
+    return False
 
 
 def _open(path: Path) -> tuple[int, bool]:

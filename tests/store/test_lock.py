@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
+from kbdb import platform
 from kbdb.errors import DatabaseLockedError, StorageError
 from kbdb.store.lock import OwnerLock
 
@@ -50,6 +52,27 @@ def test_the_same_process_is_told_that_it_is_itself(tmp_path: Path) -> None:
     lock.release()
     lock.release()
     OwnerLock(tmp_path / "lock").release()
+
+
+def test_whoever_only_looks_is_in_nobodys_way(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    OwnerLock(path).release()
+    ended = threading.Event()
+
+    def look() -> None:
+        while not ended.wait(0.001):
+            platform.is_locked(path)
+
+    lookers = [threading.Thread(target=look) for _ in range(3)]
+    for looker in lookers:
+        looker.start()
+    try:
+        for _ in range(50):
+            OwnerLock(path).release()
+    finally:
+        ended.set()
+        for looker in lookers:
+            looker.join()
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
