@@ -89,6 +89,15 @@ class Places:
         """Whether a daemon takes connections where one is announced, or would usually listen."""
         return any(map(_takes_connections, {self._announced_address(), self.address} - {""}))
 
+    def stop_listening(self) -> None:
+        """Takes the socket away. The address stays, empty: who looks sees that a daemon still owns the database."""
+        if self._socket_id is not None and _identity(self.address) == self._socket_id:
+            with contextlib.suppress(OSError):
+                os.unlink(self.address)
+        self._socket_id = None
+        if self._is_announced():
+            self._announce("")
+
     def clear(self) -> None:
         """Removes what is this daemon's; another one's stays. Where the database is gone, its log and lock go, too."""
         mine = []
@@ -98,12 +107,9 @@ class Places:
             mine.append(self._pid_file)
             if not self._address_file.parent.exists():
                 mine += [self._lock_file, *self._pid_file.parent.glob(f"{self._pid_file.stem}.log*")]
-        if self._socket_id is not None and _identity(self.address) == self._socket_id:
-            mine.append(Path(self.address))
         for path in mine:
             with contextlib.suppress(OSError):
                 path.unlink()
-        self._socket_id = None
 
     @contextlib.contextmanager
     def write_lock(self) -> Iterator[None]:

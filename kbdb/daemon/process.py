@@ -126,11 +126,12 @@ class _Life:
                 listener = await self._watch(server, listener, parser)
             finally:
                 listener.close()
-                self._places.clear()
+                self._places.stop_listening()
                 log.info("leaves: %s", self._reason)
                 server.let_go()
                 await asyncio.to_thread(server.close)
                 self._close()
+                self._places.clear()
 
     @contextmanager
     def _turn(self) -> Iterator[None]:
