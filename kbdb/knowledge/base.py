@@ -16,11 +16,19 @@ from kbdb.checks import utf8
 from kbdb.errors import InvalidArgumentError, StorageError
 from kbdb.ingest.document import Parse
 from kbdb.knowledge import search as searching
+from kbdb.knowledge.arguments import (
+    check_kbids,
+    check_lists,
+    check_section_type,
+    check_texts,
+    check_who,
+    names_section,
+    types_of,
+)
 from kbdb.knowledge.core import Core
 from kbdb.knowledge.entries import clean_tags
 from kbdb.knowledge.search import SearchOptions
 from kbdb.model import (
-    SECTION_TYPES,
     AddSectionResult,
     CheckResult,
     DbStatus,
@@ -34,14 +42,10 @@ from kbdb.model import (
     RemoveSectionResult,
     RestoreResult,
     SectionView,
-    State,
+    SectionViews,
 )
 from kbdb.progress import Report
-from kbdb.store.ids import check_docid, kbid_decode
-from kbdb.store.manifest import WHO
-
-DOCUMENT_STATES = ("live", "retired", "forgotten")
-SECTION_STATES = (*(str(state) for state in State), "unlisted")
+from kbdb.store.ids import check_docid
 
 
 class KnowledgeBase:
@@ -178,13 +182,12 @@ class KnowledgeBase:
             raise InvalidArgumentError("learn takes either paths or content", "give one of them")
         if isinstance(paths, (str, PathLike)):
             paths = [paths]
-        _check_lists(tags=tags, supersedes=supersedes, include=include, exclude=exclude)
-        _check_who(who)
-        _check_texts(title=title or "", type=type or "", description=description or "", tag="".join(tags))
-        if section_type is not None and section_type not in SECTION_TYPES:
-            raise InvalidArgumentError(f"section_type is {section_type!r}", f"use one of: {', '.join(SECTION_TYPES)}")
-        for kbid in supersedes:
-            kbid_decode(kbid)
+        check_lists(tags=tags, supersedes=supersedes, include=include, exclude=exclude)
+        check_who(who)
+        check_texts(title=title or "", type=type or "", description=description or "", tag="".join(tags))
+        if section_type is not None:
+            check_section_type(section_type)
+        check_kbids(supersedes)
         options = LearnOptions(
             title=title,
             type=type,
@@ -236,7 +239,7 @@ class KnowledgeBase:
             EmbeddingProviderNotConfiguredError: vector or hybrid mode.
         """
         self._core.require_open()
-        _check_lists(tags=tags)
+        check_lists(tags=tags)
         config = self._core.config.search
         options = SearchOptions(
             mode=config.mode if mode is None else mode,
@@ -286,10 +289,9 @@ class KnowledgeBase:
             raise InvalidArgumentError("recall takes either kbid or kbids", "give one of them")
         if format not in ("full", "compact"):
             raise InvalidArgumentError(f"format is {format!r}", "use full or compact")
-        _check_lists(kbids=kbids or ())
+        check_lists(kbids=kbids or ())
         wanted = [kbid] if kbid is not None else list(kbids or ())
-        for one in wanted:
-            kbid_decode(one)
+        check_kbids(wanted)
         return recalling.recall(self._core, wanted, depth, max_tokens, compact=format == "compact")
 
     def retrieve(self, kbid: str | None = None, docid: str | None = None) -> SectionView | DocumentView:
@@ -297,9 +299,27 @@ class KnowledgeBase:
         from kbdb.knowledge import reading
 
         self._core.require_open()
-        if _one_of(kbid, docid):
+        if names_section(kbid, docid):
             return reading.retrieve_section(self._core, str(kbid))
         return reading.retrieve_document(self._core, str(docid))
+
+    def read_sections(self, kbids: Sequence[str]) -> SectionViews:
+        """Several sections as ``retrieve`` gives one, in this order, and which of them are not stored."""
+        from kbdb.knowledge import reading
+
+        self._core.require_open()
+        check_lists(kbids=kbids)
+        check_kbids(kbids)
+        return reading.read_sections(self._core, kbids)
+
+    def content(self, kbid: str | None = None, docid: str | None = None) -> bytes:
+        """The bytes of one section or one document, and nothing else."""
+        from kbdb.knowledge import forget, reading
+
+        self._core.require_open()
+        if names_section(kbid, docid):
+            return reading.section_bytes(self._core, str(kbid))
+        return reading.content_of(self._core, forget.require_document(self._core, str(docid)))
 
     def unlearn(
         self, kbid: str | None = None, docid: str | None = None, *, reason: str = "", who: str = "user"
@@ -308,9 +328,9 @@ class KnowledgeBase:
         from kbdb.knowledge import forget
 
         self._core.require_open()
-        _check_who(who)
-        _check_texts(reason=reason)
-        if _one_of(kbid, docid):
+        check_who(who)
+        check_texts(reason=reason)
+        if names_section(kbid, docid):
             return forget.unlearn_section(self._core, str(kbid), reason, who)
         return forget.unlearn_document(self._core, str(docid), reason, who)
 
@@ -319,8 +339,8 @@ class KnowledgeBase:
         from kbdb.knowledge import forget
 
         self._core.require_open()
-        _check_who(who)
-        if _one_of(kbid, docid):
+        check_who(who)
+        if names_section(kbid, docid):
             return forget.restore_section(self._core, str(kbid), who)
         return forget.restore_document(self._core, str(docid), who)
 
@@ -341,7 +361,8 @@ class KnowledgeBase:
         Args:
             what: ``documents`` or ``sections``.
             state: of documents ``live``, ``retired``, ``forgotten``; of sections a state, or ``unlisted``.
-            tags, type, section_type: only what fits all of them.
+            tags, type, section_type: only what fits all of them; ``type`` takes a section type, too. A document is of
+                the section type of any of its sections.
             docid: only this document, named by its docid or by the path it was learned from, or its sections.
             limit: items on the page, at least 1.
             offset: items to leave out before it.
@@ -349,17 +370,9 @@ class KnowledgeBase:
         from kbdb.knowledge import reading
 
         self._core.require_open()
-        reading.check_page(limit, offset)
-        _check_lists(tags=tags)
-        known = DOCUMENT_STATES if what == "documents" else SECTION_STATES
-        if state is not None and state not in known:
-            raise InvalidArgumentError(f"state is {state!r}", f"use one of: {', '.join(known)}")
-        only = reading.ListFilter(state, clean_tags(tags), type, section_type, docid)
-        if what == "documents":
-            return reading.list_documents(self._core, only, limit, offset)
-        if what == "sections":
-            return reading.list_sections(self._core, only, limit, offset)
-        raise InvalidArgumentError(f"cannot list {what!r}", "use documents or sections")
+        check_lists(tags=tags)
+        only = reading.ListFilter(state, clean_tags(tags), *types_of(type, section_type), docid)
+        return reading.list_(self._core, what, only, limit, offset)
 
     def status(self) -> DbStatus:
         """Counts by state, file sizes, generation, engine, and what is stale."""
@@ -411,31 +424,3 @@ class KnowledgeBase:
 
         self._core.require_open()
         return transfer.import_(self._core, Path(path))
-
-
-def _check_lists(**lists: object) -> None:
-    """A bare string would be taken for a list of its characters."""
-    for name, value in lists.items():
-        if isinstance(value, (str, bytes)):
-            raise InvalidArgumentError(f"{name} is {value!r}", f"give a list: {name}=[{value!r}]")
-
-
-def _check_texts(**texts: str) -> None:
-    for name, text in texts.items():
-        utf8(text, name)
-
-
-def _check_who(who: str) -> None:
-    if who not in WHO:
-        raise InvalidArgumentError(f"who is {who!r}", f"use one of: {', '.join(WHO)}")
-
-
-def _one_of(kbid: str | None, docid: str | None) -> bool:
-    """Whether it is the kbid that is given."""
-    if (kbid is None) == (docid is None):
-        raise InvalidArgumentError("give either a kbid or a docid", "kbdb search and kbdb list show them")
-    if kbid is not None:
-        kbid_decode(kbid)
-        return True
-    check_docid(str(docid))
-    return False

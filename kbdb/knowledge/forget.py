@@ -26,7 +26,7 @@ def unlearn_section(core: Core, kbid: str, reason: str, actor: str) -> RemoveSec
         return RemoveSectionResult(False, _ms(started), core.generation, receipt)
     said = core.readable([kbid])
     kbids = (kbid, *(twin.kbid for twin in live_twins(core, said)))
-    listing = sorted({docid for one in kbids for docid in _live_documents(core, one)})
+    listing = sorted(set().union(*live_documents(core, kbids).values()))
     event = core.event("forget", actor, kbids=kbids, reason=reason, text_keys=text_keys_of(core, *said))
     core.commit([Change(events=(event,))])
     others = tuple(listing) if len(listing) > 1 else ()
@@ -47,8 +47,9 @@ def unlearn_document(core: Core, docid: str, reason: str, actor: str) -> RemoveS
         receipt = Receipt(belief.event, (), docid, (), f"kbdb restore {docid}")
         return RemoveSectionResult(False, _ms(started), core.generation, receipt)
     now, own, others = utc_now(), [], set()
-    for kbid in dict.fromkeys(placement.kbid for placement in manifest.sections):
-        elsewhere = _live_documents(core, kbid) - {docid}
+    listing = live_documents(core, [placement.kbid for placement in manifest.sections])
+    for kbid in listing:
+        elsewhere = listing[kbid] - {docid}
         if elsewhere:
             others |= elsewhere
         elif core.beliefs.section(kbid, now).state is State.ACTIVE:
@@ -109,8 +110,15 @@ def revival_of(core: Core, docid: str, actor: str, sections: Sequence[Section]) 
     return core.event("restore", actor, docid=docid, kbids=tuple(back), text_keys=keys)
 
 
-def _live_documents(core: Core, kbid: str) -> set[str]:
-    return {m.docid for m in core.indexer.manifests_listing(kbid) if core.document_is_live(m.docid)}
+def live_documents(core: Core, kbids: Sequence[str]) -> dict[str, set[str]]:
+    """For each of the sections, in their order, the live documents that list it."""
+    listing: dict[str, set[str]] = {kbid: set() for kbid in kbids}
+    for manifest in core.indexer.manifests_listing(*kbids):
+        if core.document_is_live(manifest.docid):
+            for placement in manifest.sections:
+                if placement.kbid in listing:
+                    listing[placement.kbid].add(manifest.docid)
+    return listing
 
 
 def _forgotten_with(core: Core, kbid: str) -> Iterator[str]:

@@ -111,12 +111,19 @@ class Indexer:
         data = self._stored_bytes(kbid)
         return None if data is None else StoredSection.decode(data)
 
-    def manifests_listing(self, kbid: str) -> list[Manifest]:
-        """The manifests that list a section, by docid, live or not."""
-        stored = self.stored(kbid)
-        docids = {place.docid for place in stored.places} if stored else set[str]()
-        manifests = filter(None, map(self._manifest, sorted(docids)))
-        return [manifest for manifest in manifests if any(p.kbid == kbid for p in manifest.sections)]
+    def manifests_listing(self, *kbids: str) -> list[Manifest]:
+        """The manifests that list any of the sections, by docid, live or not; each is read once."""
+        docids = {place.docid for kbid in kbids if (stored := self.stored(kbid)) for place in stored.places}
+        manifests, wanted = filter(None, map(self._manifest, sorted(docids))), frozenset(kbids)
+        return [manifest for manifest in manifests if any(p.kbid in wanted for p in manifest.sections)]
+
+    def holding(self, key: str) -> set[str]:
+        """The kbids of the sections that hold a filter key."""
+        found: set[str] = set()
+        for slot in self.segments.slots:
+            holders = slot.segment.holders(key)
+            found.update(kbid_encode(slot.segment.kbid(e)) for e in holders if bitmaps.has(slot.current, e))
+        return found
 
     def documents_from(self, source: str) -> list[str]:
         """The docids of documents with sections that were learned from a path, sorted."""
@@ -134,7 +141,7 @@ class Indexer:
         The index is loaded by this at the latest: once a change is stored, one that was not cannot take it in.
         """
         assert self.segments is not None
-        return {docid: self._listed_in(docid) for change in changes for docid in touched(change)}
+        return {docid: self.holding(f"doc:{docid}") for change in changes for docid in touched(change)}
 
     def absorb(self, changes: Sequence[Change], before: DocumentListings) -> None:
         """Brings the index up to changes that are stored; ``before`` are the ``listings`` of just before."""
@@ -321,13 +328,6 @@ class Indexer:
         except (CorruptError, UnsupportedFormatError) as error:
             self.tell(f"left out of the index: {error.message}")
             return None
-
-    def _listed_in(self, docid: str) -> set[str]:
-        found: set[str] = set()
-        for slot in self.segments.slots:
-            listed = slot.segment.holders(f"doc:{docid}")
-            found.update(kbid_encode(slot.segment.kbid(e)) for e in listed if bitmaps.has(slot.current, e))
-        return found
 
 
 class _Room:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from kbdb.checks import utf8
@@ -11,14 +11,30 @@ from kbdb.errors import (
     DocumentNotFoundError,
     InvalidArgumentError,
     KbdbError,
+    SectionNotFoundError,
     UnsupportedFormatError,
 )
 from kbdb.knowledge.core import Core, utc_now
 from kbdb.knowledge.entries import StoredSection, tag_key
 from kbdb.knowledge.forget import require_document, require_section
 from kbdb.knowledge.sources import docid_of_source, source_of
-from kbdb.model import DocumentView, ListItem, ListResult, Manifest, SectionPlace, SectionView
+from kbdb.model import (
+    DocumentView,
+    ListItem,
+    ListResult,
+    Manifest,
+    Placement,
+    Section,
+    SectionPlace,
+    SectionView,
+    SectionViews,
+    State,
+    Unreadable,
+)
 from kbdb.store.ids import is_docid
+
+STATES = {"documents": ("live", "retired", "forgotten"), "sections": (*(str(state) for state in State), "unlisted")}
+"""What can be listed, and in which states it can be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,21 +56,54 @@ def retrieve_section(core: Core, kbid: str) -> SectionView:
         CorruptError: its file is damaged.
     """
     require_section(core, kbid)
-    section = core.store.read_section(kbid)
-    stored = core.indexer.stored(kbid)
-    return SectionView(
-        kbid=kbid,
-        section_type=section.section_type,
-        type=section.type,
-        title=section.title,
-        state=core.beliefs.section(kbid, utc_now()).state,
-        tags=stored.tags if stored else (),
-        description=stored.description if stored else "",
-        content=section.content,
-        places=tuple(
-            place for manifest in core.indexer.manifests_listing(kbid) for place in _places(core, manifest, kbid)
-        ),
-    )
+    return next(_views(core, [core.store.read_section(kbid)]))
+
+
+def read_sections(core: Core, kbids: Sequence[str]) -> SectionViews:
+    """Sections as ``retrieve_section`` gives them, in this order; one that cannot be read costs no other."""
+    sections, missing, unreadable = [], [], []
+    for kbid, section in zip(kbids, core.store.read_sections(kbids), strict=True):
+        if isinstance(section, Section):
+            sections.append(section)
+        elif isinstance(section, SectionNotFoundError):
+            missing.append(kbid)
+        else:
+            unreadable.append(Unreadable(kbid, str(core.store.layout.section(kbid)), section.message))
+    return SectionViews(tuple(_views(core, sections)), tuple(missing), tuple(unreadable))
+
+
+def _views(core: Core, sections: Sequence[Section]) -> Iterator[SectionView]:
+    """The sections as they are shown; a manifest that lists several of them is read once."""
+    now, places = utc_now(), {section.kbid: list[SectionPlace]() for section in sections}
+    for manifest in core.indexer.manifests_listing(*places):
+        state = core.beliefs.document(manifest.docid).state
+        for placement in manifest.sections:
+            if placement.kbid in places:
+                places[placement.kbid].append(_place(manifest, placement, state))
+    for section in sections:
+        stored = core.indexer.stored(section.kbid)
+        yield SectionView(
+            kbid=section.kbid,
+            section_type=section.section_type,
+            type=section.type,
+            title=section.title,
+            state=core.beliefs.section(section.kbid, now).state,
+            tags=stored.tags if stored else (),
+            description=stored.description if stored else "",
+            content=section.content,
+            places=tuple(places[section.kbid]),
+        )
+
+
+def section_bytes(core: Core, kbid: str) -> bytes:
+    """The content of a section.
+
+    Raises:
+        SectionNotFoundError: nothing of that id is stored.
+        CorruptError: its file is damaged.
+    """
+    require_section(core, kbid)
+    return core.store.read_section(kbid).content
 
 
 def retrieve_document(core: Core, docid: str) -> DocumentView:
@@ -79,10 +128,27 @@ def content_of(core: Core, manifest: Manifest) -> bytes:
     return b"".join(pieces)
 
 
-def list_documents(core: Core, only: ListFilter, limit: int, offset: int) -> ListResult:
-    """Documents by source, then docid. One whose manifest is damaged is left out with a warning."""
+def list_(core: Core, what: str, only: ListFilter, limit: int, offset: int) -> ListResult:
+    """A page of documents or sections.
+
+    Raises:
+        InvalidArgumentError: something else, a state that those have not, or a page that cannot be.
+        DocumentNotFoundError: sections of a document that is not there.
+        CorruptError: the manifest of the document whose sections to list is damaged.
+    """
+    _check_list(what, only.state, limit, offset)
+    listed = _list_documents if what == "documents" else _list_sections
+    return listed(core, only, limit, offset)
+
+
+def _list_documents(core: Core, only: ListFilter, limit: int, offset: int) -> ListResult:
+    """Documents by source, then docid. One whose manifest is damaged is left out with a warning.
+
+    A document is of the section type of any of its sections.
+    """
     tags = {tag_key(tag) for tag in only.tags}
     named = None if only.docid is None else documents_named(core, only.docid)
+    kind = None if only.section_type is None else core.indexer.holding(f"section_type:{only.section_type}")
     items, damaged = [], []
     for docid in core.store.manifest_ids():
         try:
@@ -96,20 +162,15 @@ def list_documents(core: Core, only: ListFilter, limit: int, offset: int) -> Lis
             and (only.type is None or only.type == manifest.type)
             and (named is None or docid in named)
             and tags <= {tag_key(tag) for tag in manifest.tags}
-            and (only.section_type is None or only.section_type == _section_type(core, manifest))
+            and (kind is None or any(placement.kbid in kind for placement in manifest.sections))
         ):
             items.append(_document_item(core, manifest, state))
     items.sort(key=lambda item: (item.source, item.docid))
     return ListResult(tuple(items[offset : offset + limit]), len(items), offset, limit, (*damaged, *core.notices))
 
 
-def list_sections(core: Core, only: ListFilter, limit: int, offset: int) -> ListResult:
-    """Sections by kbid, or in a document's order where one is named; those that nothing lists come along as such.
-
-    Raises:
-        DocumentNotFoundError: there is no document of that docid or path.
-        CorruptError: its manifest is damaged.
-    """
+def _list_sections(core: Core, only: ListFilter, limit: int, offset: int) -> ListResult:
+    """Sections by kbid, or in a document's order where one is named; those that nothing lists come along as such."""
     if only.docid is not None:
         docids = documents_named(core, only.docid)
         if not docids:
@@ -133,28 +194,28 @@ def documents_named(core: Core, name: str) -> list[str]:
     return sorted({*core.indexer.documents_from(source), *((own,) if core.store.has_manifest(own) else ())})
 
 
-def check_page(limit: int, offset: int) -> None:
-    """Raises InvalidArgumentError for a page that cannot be."""
+def _check_list(what: str, state: str | None, limit: int, offset: int) -> None:
+    if what not in STATES:
+        raise InvalidArgumentError(f"cannot list {what!r}", f"use {' or '.join(STATES)}")
+    if state is not None and state not in STATES[what]:
+        raise InvalidArgumentError(f"state is {state!r}", f"use one of: {', '.join(STATES[what])}")
     if limit < 1 or offset < 0:
         raise InvalidArgumentError(
             f"limit {limit} and offset {offset} make no page", "limit is at least 1, offset at least 0"
         )
 
 
-def _places(core: Core, manifest: Manifest, kbid: str) -> Iterator[SectionPlace]:
-    state = core.beliefs.document(manifest.docid).state
-    for placement in manifest.sections:
-        if placement.kbid == kbid:
-            yield SectionPlace(
-                manifest.docid,
-                manifest.origin.source,
-                placement.level,
-                placement.parent,
-                placement.heading_path,
-                placement.line,
-                placement.line_end,
-                state,
-            )
+def _place(manifest: Manifest, placement: Placement, state: str) -> SectionPlace:
+    return SectionPlace(
+        manifest.docid,
+        manifest.origin.source,
+        placement.level,
+        placement.parent,
+        placement.heading_path,
+        placement.line,
+        placement.line_end,
+        state,
+    )
 
 
 def _section_type(core: Core, manifest: Manifest) -> str:

@@ -147,6 +147,8 @@ def test_a_closed_database_answers_nothing(kb: KnowledgeBase) -> None:
         lambda: kb.retrieve("0" * 26),
         lambda: kb.unlearn("0" * 26),
         lambda: kb.restore("0" * 26),
+        lambda: kb.read_sections(["0" * 26]),
+        lambda: kb.content("0" * 26),
         kb.list,
         kb.status,
         kb.check,

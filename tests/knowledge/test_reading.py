@@ -8,7 +8,7 @@ import pytest
 from knowledge_base import GUIDE, docid, kbid, write
 
 import kbdb
-from kbdb.errors import CorruptError, DocumentNotFoundError, InvalidArgumentError
+from kbdb.errors import CorruptError, DocumentNotFoundError, InvalidArgumentError, SectionNotFoundError
 from kbdb.knowledge import KnowledgeBase
 from kbdb.model import DocumentView, SectionView
 
@@ -94,6 +94,53 @@ def test_sections_are_listed_by_kbid(shelf: KnowledgeBase, options: dict[str, ob
     assert sorted(item.title for item in found.items) == expected
     assert [item.kbid for item in found.items] == sorted(item.kbid for item in found.items)
     assert found.total == len(expected)
+
+
+def test_a_section_type_is_found_by_the_name_of_a_type(kb: KnowledgeBase) -> None:
+    kb.learn(content="# Reviewer\n\nReviews.\n", section_type="agent", docid="reviewer")
+    kb.learn(content="How to review.", title="Review", section_type="skill", docid="review")
+    kb.learn(content="A fact.", title="Fact", docid="fact")
+    parts = [kbid(kb, title) for title in ("Fact", "Review", "Reviewer")]
+    kb.group(parts, "All", docid="all")
+
+    def listed(what: str, **options: str) -> list[str]:
+        return sorted(item.docid if what == "documents" else item.title for item in kb.list(what, **options).items)
+
+    assert listed("documents", type="agent") == listed("documents", section_type="agent") == ["all", "reviewer"]
+    assert listed("documents", type="skill") == ["all", "review"]
+    assert listed("documents", type="default") == ["all", "fact"]
+    assert listed("documents", type="agent", section_type="agent") == ["all", "reviewer"]
+    assert listed("sections", type="agent") == ["Reviewer"]
+    with pytest.raises(InvalidArgumentError, match="section_type is 'skill'"):
+        kb.list(type="agent", section_type="skill")
+
+
+def test_several_sections_are_read_and_what_could_not_be_is_told(shelf: KnowledgeBase) -> None:
+    apples, b = kbid(shelf, "Apples"), kbid(shelf, "b")
+    forgotten = shelf.list("sections", state="forgotten").items[0].kbid
+    found = shelf.read_sections([b, "0" * 26, forgotten, apples])
+    assert [view.kbid for view in found.sections] == [b, forgotten, apples]
+    assert found.sections[2] == shelf.retrieve(apples)
+    assert (found.missing, found.unreadable) == (("0" * 26,), ())
+    path = shelf.root / "sections" / apples[:2] / f"{apples}.sec"
+    path.write_bytes(path.read_bytes()[:-1])
+    damaged = shelf.read_sections((apples, b))
+    assert [view.kbid for view in damaged.sections] == [b]
+    assert [(one.kbid, one.path) for one in damaged.unreadable] == [(apples, str(path))]
+    assert shelf.read_sections([]).sections == ()
+    with pytest.raises(InvalidArgumentError):
+        shelf.read_sections(b)
+
+
+def test_content_is_the_bytes_alone(shelf: KnowledgeBase) -> None:
+    assert shelf.content(kbid(shelf, "b")) == b"other words"
+    assert shelf.content(docid=shelf.list(docid="guide.md").items[0].docid) == GUIDE.encode()
+    with pytest.raises(InvalidArgumentError):
+        shelf.content()
+    with pytest.raises(SectionNotFoundError):
+        shelf.content("0" * 26)
+    with pytest.raises(DocumentNotFoundError):
+        shelf.content(docid="none")
 
 
 def test_a_documents_sections_are_listed_in_its_order(shelf: KnowledgeBase) -> None:
