@@ -88,6 +88,8 @@ RESULTS: dict[str, tuple[type[Any], ...]] = {
     "kbdb list": (model.ListResult, model.ListItem),
     "kbdb unlearn": (model.RemoveSectionResult, model.Receipt),
     "kbdb restore": (model.RestoreResult,),
+    "kbdb group": (model.GroupResult,),
+    "kbdb ungroup": (model.GroupResult,),
     "kbdb status": (model.DbStatus, model.IndexStatus, model.EngineStatus),
     "kbdb check": (model.CheckResult, model.CheckFault),
     "kbdb rebuild": (model.RebuildResult,),

@@ -38,6 +38,8 @@ COMMANDS = {
     "list": "read.list_",
     "unlearn": "learn.unlearn",
     "restore": "learn.restore",
+    "group": "group.group",
+    "ungroup": "group.ungroup",
     "status": "admin.status",
     "check": "admin.check",
     "rebuild": "admin.rebuild",

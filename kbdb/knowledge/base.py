@@ -35,6 +35,7 @@ from kbdb.model import (
     DocumentView,
     ExportResult,
     GcResult,
+    GroupResult,
     ListResult,
     PagedSearchResult,
     RebuildResult,
@@ -320,6 +321,52 @@ class KnowledgeBase:
         if names_section(kbid, docid):
             return reading.section_bytes(self._core, str(kbid))
         return reading.content_of(self._core, forget.require_document(self._core, str(docid)))
+
+    def group(
+        self,
+        kbids: Sequence[str],
+        title: str,
+        *,
+        docid: str | None = None,
+        description: str = "",
+        tags: Sequence[str] = (),
+        who: str = "user",
+    ) -> GroupResult:
+        """Makes a document that lists stored sections in this order; they go on to stand where they stood.
+
+        A grouping of that docid or title becomes this one. What it no longer lists, and no other live document does,
+        gets a document of its own. A grouping keeps what it lists findable, also when its source drops it.
+
+        Args:
+            kbids: what it lists, each once; all must be findable, or active and merely listed by nothing.
+            title: of the grouping.
+            docid: of the grouping, in place of one made of the title; not of a document that mirrors a source.
+            description: what it is about; empty: as it was.
+            tags: added to those it had.
+            who: ``user``, ``agent``, ``import`` or ``auto-capture``.
+        """
+        from kbdb.knowledge import grouping
+
+        self._core.require_open()
+        check_lists(kbids=kbids, tags=tags)
+        check_who(who)
+        check_texts(title=title, description=description, tag="".join(tags))
+        check_kbids(kbids)
+        docid = None if docid is None else check_docid(docid)
+        return grouping.group(
+            self._core, kbids, title, docid=docid, description=description, tags=clean_tags(tags), who=who
+        )
+
+    def ungroup(self, docid: str, *, who: str = "user") -> GroupResult:
+        """Ends a document without a source; sections that no other live one lists get documents of their own.
+
+        Those take its tags along. Nothing of what it listed is lost, and all answers go on to find it.
+        """
+        from kbdb.knowledge import grouping
+
+        self._core.require_open()
+        check_who(who)
+        return grouping.ungroup(self._core, check_docid(docid), who)
 
     def unlearn(
         self, kbid: str | None = None, docid: str | None = None, *, reason: str = "", who: str = "user"

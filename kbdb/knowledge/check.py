@@ -134,6 +134,7 @@ def _check_events(core: Core, findings: _Findings) -> None:
     folder = core.store.layout.events
     _check_strays(folder, {str(folder / name) for name in names}, "event", findings)
     known: list[Event] = []
+    placed: list[tuple[Path, Event]] = []
     for name in names:
         path = core.store.layout.events / name
         try:
@@ -142,13 +143,17 @@ def _check_events(core: Core, findings: _Findings) -> None:
             findings.error("EVENTS_CORRUPT", path, "", error.message, error.hint)
             continue
         known += events
+        placed += ((path, event) for event in events)
         for event in events:
             for kbid in _unknown_kbids(core, event):
                 message = f"event {event.id} ({event.kind}) speaks of section {kbid}, which is not stored"
                 findings.warning("EVENT_OF_UNKNOWN_SECTION", path, kbid, message, "nothing to do if gc removed it")
-            if event.docid and not core.store.has_manifest(event.docid):
-                message = f"event {event.id} ({event.kind}) speaks of document {event.docid}, which is not stored"
-                findings.warning("EVENT_OF_UNKNOWN_DOCUMENT", path, "", message, "nothing to do if gc removed it")
+    # A document that was retired as a whole may be gone: gc and ungroup remove it.
+    retired = {event.docid for event in known if event.kind == "retire" and not event.kbids}
+    for path, event in placed:
+        if event.docid and event.docid not in retired and not core.store.has_manifest(event.docid):
+            message = f"event {event.id} ({event.kind}) speaks of document {event.docid}, which is not stored"
+            findings.warning("EVENT_OF_UNKNOWN_DOCUMENT", path, "", message, "restore its manifest from a copy")
     try:
         replay(known)
     except CorruptError as error:

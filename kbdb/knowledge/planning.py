@@ -5,13 +5,13 @@ Nothing is written here. ``learn`` plans files, ``statement`` plans content give
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from kbdb.ingest.parse import Part
 from kbdb.knowledge.admission import Gate
-from kbdb.knowledge.core import Core
+from kbdb.knowledge.core import Core, utc_now
 from kbdb.knowledge.replacing import Revisions
 from kbdb.model import Event, LearnedDocument, Manifest, Placement, Section, State, Suppressed
 from kbdb.store.section import make_section
@@ -147,8 +147,18 @@ def settle(
         retired=retired,
         superseded=revisions.old,
         suppressed=tuple(gate.suppressed),
-        warnings=tuple(gate.warnings),
+        warnings=(*gate.warnings, *_still_found(core, manifest.docid, retired)),
     )
+
+
+def _still_found(core: Core, docid: str, retired: Sequence[str]) -> Iterator[str]:
+    """Says which sections a document without a source goes on to list when the document learned lists them no more."""
+    for kbid in retired:
+        stored = core.indexer.stored(kbid)
+        places = {place.docid: place.source for place in stored.places if place.docid != docid} if stored else {}
+        beside = [other for other, source in places.items() if not source and core.document_is_live(other)]
+        if beside and core.beliefs.section(kbid, utc_now()).state is State.ACTIVE:
+            yield f"{kbid} left {docid}, but {', '.join(beside)} lists it, too: it can still be found"
 
 
 def says_the_same(manifest: Manifest, old: Manifest) -> bool:

@@ -141,7 +141,7 @@ def _manifest(
     options: LearnOptions,
 ) -> Manifest:
     now = now_seconds()
-    placements = tuple(_laid_out(head, items))
+    placements = tuple(laid_out(head, items))
     pieces = [i.section.content + p.gap.encode() for i, p in zip(items, placements, strict=True)]
     title = parsed.title if old is None or options.title is not None else old.title
     description = parsed.description if old is None else parsed.description or old.description
@@ -160,7 +160,7 @@ def _manifest(
     )
 
 
-def _laid_out(head: str, items: Sequence[Item]) -> Iterator[Placement]:
+def laid_out(head: str, items: Sequence[Item]) -> Iterator[Placement]:
     """The placements with the lines at which they stand when head and items are written one after the other."""
     line = 1 + line_ends(head)
     for item in items:

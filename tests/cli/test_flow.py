@@ -344,6 +344,35 @@ def test_a_document_is_unlearned_and_restored_whole(learned: Any) -> None:
     assert learned("search", "apples").code == 0
 
 
+def test_sections_are_grouped_read_in_their_order_and_ungrouped(learned: Any, folder: Path) -> None:
+    learned("learn", "-", "--title", "Quinces", stdin=b"Quinces are sour.\n")
+    names = [best(learned, query)["kbid"] for query in ("quinces", "boil the juice")]
+    words = ("--title", "To read", "--tags", "later, x", "--description", "d")
+    ran = learned("group", names[0].upper(), names[1], *words, "--json")
+    assert (ran.code, ran.json["kbids"], ran.json["documents"], ran.json["title"]) == (0, names, [], "To read")
+    docid = ran.json["docid"]
+    assert learned("group", *names, *words).text == f"grouped {docid} (2 sections)\n"
+    assert learned("retrieve", docid).text.startswith("Quinces are sour.\n\n## Pressing\n")
+    assert best(learned, "tag:later quinces")["kbid"] == names[0]
+    (folder / "guide.md").write_text("# Apples\n\nOnly.\n", encoding="utf-8")
+    told = learned("learn", "guide.md").text
+    assert f"{docid} lists it, too" in told
+    told = learned("ungroup", docid).text
+    assert told.startswith(f"ungrouped {docid} (2 sections)\nnow a document of its own: pressing-")
+    assert best(learned, "boil")["kbid"] == names[1]
+    assert learned("check").code == 0
+
+
+def test_what_cannot_be_grouped_or_ungrouped_is_told(learned: Any) -> None:
+    name = best(learned, "pears")["kbid"]
+    assert learned("unlearn", name).code == 0
+    ran = learned("group", name, "--title", "T", "--json")
+    assert (ran.code, ran.json["error"]["code"]) == (2, "INVALID_ARGUMENT")
+    assert learned("group", "0" * 26, "--title", "T", "--json").json["error"]["code"] == "SECTION_NOT_FOUND"
+    assert learned("group", name).code == 2
+    assert "mirrors guide.md" in learned("ungroup", document(learned)).errors
+
+
 def test_list_shows_documents_and_sections(learned: Any) -> None:
     documents = learned("list", "--json").json
     assert (documents["total"], documents["items"][0]["sections"]) == (1, 3)

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbdb.cli.render.admin import draw_check, draw_gc, draw_rebuilt, draw_status
+from kbdb.cli.render.group import draw_grouped, draw_ungrouped
 from kbdb.cli.render.learn import draw_learned, draw_restored, draw_unlearned
 from kbdb.cli.render.paper import Paper, cells, counted, milliseconds, size
 from kbdb.cli.render.read import draw_list, draw_recall
@@ -24,6 +25,7 @@ from kbdb.model import (
     EngineStatus,
     ExplainShare,
     GcResult,
+    GroupResult,
     IndexStatus,
     LearnedDocument,
     ListItem,
@@ -268,6 +270,13 @@ def test_a_restoring_says_what_is_back() -> None:
     assert draw_restored(RestoreResult((KBID,), "", 4), PLAIN) == f"restored {KBID}\n"
     assert draw_restored(RestoreResult((KBID, OTHER), "guide", 4), PLAIN) == "restored guide (2 sections)\n"
     assert draw_restored(RestoreResult((), "", 4), PLAIN).startswith("nothing to restore")
+
+
+def test_a_grouping_says_where_what_it_does_not_list_is() -> None:
+    result = GroupResult("sea", "Sea", (KBID, OTHER), ("tides-abc",), 5, ("one thing more",))
+    rest = ["now a document of its own: tides-abc", "note: one thing more"]
+    assert draw_grouped(result, PLAIN).splitlines() == ["grouped sea (2 sections)", *rest]
+    assert draw_ungrouped(result, PLAIN).splitlines() == ["ungrouped sea (2 sections)", *rest]
 
 
 def test_status_is_a_table() -> None:

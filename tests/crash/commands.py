@@ -192,6 +192,27 @@ def restore(life: Life) -> None:
     life.kb.restore(docid=_docid(life.kb, "ports.md"))
 
 
+def facts(life: Life) -> None:
+    """Learns a text of several sections."""
+    life.kb.learn(content="# Reefs\n\nThe moon bares them.\n\n# Sands\n\nThey wander.\n", docid="facts")
+
+
+def forget_a_fact(life: Life) -> None:
+    """Withdraws one of them."""
+    life.kb.unlearn(kbid=_kbid(life.kb, "Sands"))
+
+
+def group(life: Life, *, docid: str = "sea", titles: tuple[str, ...] = ("Reefs", "Anchors", "Spring tides")) -> None:
+    """Makes a grouping of sections of files and a fact; one of facts loses those that stand nowhere else."""
+    life.kb.group([_kbid(life.kb, title) for title in titles], "Sea", docid=docid, tags=["harbour"])
+
+
+def ungroup(life: Life, *, docid: str = "sea") -> None:
+    """Ends a document without a source, unless that was done before Ctrl-C came."""
+    if life.kb.list(docid=docid).items:
+        life.kb.ungroup(docid)
+
+
 def checkpoint(life: Life) -> None:
     """What closing does, and a long run now and then."""
     life.kb._core.checkpoint()
@@ -247,6 +268,8 @@ SCENARIOS: dict[str, Scenario] = {
     "replace": Scenario((replace_sections,), (learn_notes, learn_content)),
     "unlearn": Scenario((unlearn,), (learn_notes, learn_content)),
     "restore": Scenario((restore,), (learn_notes, unlearn)),
+    "group": Scenario((group, partial(group, docid="facts", titles=("Tides",))), (learn_notes, facts)),
+    "ungroup": Scenario((ungroup, partial(ungroup, docid="facts")), (learn_notes, facts, group, forget_a_fact)),
     "merge": Scenario(MERGE, (learn_content,)),
     "open": Scenario((), (learn_notes, checkpoint, learn_content, unlearn), unclosed=True),
     "rebuild": Scenario((rebuild,), (learn_notes, checkpoint, learn_content)),
@@ -273,7 +296,8 @@ def warm_up() -> None:
 
 
 def _kbid(kb: KnowledgeBase, title: str) -> str:
-    return next(item.kbid for item in kb.list("sections", limit=1000).items if item.title == title)
+    """The section of this title; empty where there is none."""
+    return next((item.kbid for item in kb.list("sections", limit=1000).items if item.title == title), "")
 
 
 def _docid(kb: KnowledgeBase, name: str) -> str:

@@ -52,7 +52,19 @@ FACTS = (
 )
 TITLES = ("Cellar", "Apples", "")
 QUERIES = (
-    *("cellar", "apples pears", '"cool cellar"', "appels", "cel*", "本", "日本", "-apples cellar", "title:apples"),
+    *(
+        "cellar",
+        "apples pears",
+        "reading",
+        "odd tag:x",
+        '"cool cellar"',
+        "appels",
+        "cel*",
+        "本",
+        "日本",
+        "-apples cellar",
+        "title:apples",
+    ),
     *("tag:fruit", "apples doc:facts", "fruit", "press juice", "the", "apples_and_pears", "1.2.3", "orchard"),
 )
 
@@ -103,6 +115,31 @@ class Histories(RuleBasedStateMachine):
         # Refused where the fact itself was withdrawn.
         with suppress(InvalidArgumentError):
             self.kb.learn(content=fact, docid="facts", who=who, supersedes=names)
+
+    @rule(
+        olds=st.lists(choices, min_size=1, max_size=4),
+        title=st.sampled_from(("Reading", "Cellar")),
+        docid=st.sampled_from((None, None, "facts")),
+        tags=st.sets(st.sampled_from(("x", "Y"))),
+        who=actors,
+    )
+    def group(self, olds: list[int], title: str, docid: str | None, tags: set[str], who: str) -> None:
+        names = [name for old in olds if (name := self._section(old))]
+        # Refused where one of them must not be found.
+        with suppress(InvalidArgumentError):
+            self.kb.group(names, title, docid=docid, tags=sorted(tags), who=who)
+
+    @rule(choice=choices, who=actors)
+    def ungroup(self, choice: int, who: str) -> None:
+        # Refused for files, for what was forgotten, and for a section's own document.
+        with suppress(InvalidArgumentError):
+            if name := self._document(choice):
+                self._lose_nothing(name, who)
+
+    def _lose_nothing(self, name: str, who: str) -> None:
+        before = {item.kbid: item.state for item in self.kb.list("sections", limit=10_000).items}
+        self.kb.ungroup(name, who=who)
+        assert {item.kbid: item.state for item in self.kb.list("sections", limit=10_000).items} == before
 
     @rule(choice=choices)
     def unlearn_section(self, choice: int) -> None:

@@ -296,3 +296,18 @@ def test_a_section_the_index_lacks_is_named(guide: KnowledgeBase, tmp_path: Path
     assert codes(guide.check()) == ["INDEX_MISSING"]
     guide.rebuild()
     assert guide.check().ok
+
+
+def test_a_forgotten_document_that_is_gone_is_told_and_a_retired_one_is_not(guide: KnowledgeBase, home: Path) -> None:
+    for name in ("retired", "forgotten"):
+        guide.learn([write(home / "more" / f"{name}.md", f"# {name}\n\nText of its own, {name}.\n")])
+    (home / "more" / "retired.md").unlink()
+    guide.learn([home / "more"], prune=True)
+    guide.gc(keep_days=0)
+    assert guide.check().warnings == ()
+    (forgotten,) = guide.list(docid="more/forgotten.md").items
+    guide.unlearn(docid=forgotten.docid)
+    (guide.root / "documents" / f"{forgotten.docid}.toml").unlink()
+    assert [(one.code, one.path.endswith(".jsonl")) for one in guide.check().warnings] == [
+        ("EVENT_OF_UNKNOWN_DOCUMENT", True)
+    ]

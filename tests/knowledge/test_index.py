@@ -149,6 +149,8 @@ def test_a_closed_database_answers_nothing(kb: KnowledgeBase) -> None:
         lambda: kb.restore("0" * 26),
         lambda: kb.read_sections(["0" * 26]),
         lambda: kb.content("0" * 26),
+        lambda: kb.group(["0" * 26], "x"),
+        lambda: kb.ungroup("x"),
         kb.list,
         kb.status,
         kb.check,
