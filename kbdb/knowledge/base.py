@@ -44,6 +44,7 @@ from kbdb.model import (
     RestoreResult,
     SectionView,
     SectionViews,
+    UpdateResult,
 )
 from kbdb.progress import Report
 from kbdb.store.ids import check_docid
@@ -367,6 +368,49 @@ class KnowledgeBase:
         self._core.require_open()
         check_who(who)
         return grouping.ungroup(self._core, check_docid(docid), who)
+
+    def update(
+        self,
+        kbid: str,
+        *,
+        title: str | None = None,
+        content: str | bytes | None = None,
+        description: str | None = None,
+        tags: Sequence[str] | None = None,
+        who: str = "user",
+    ) -> UpdateResult:
+        """Changes an active section: its title or text by a revision, its tags or description in its document.
+
+        A revision is a new section of the same type that supersedes this one: in its place in all live documents
+        without a source, else, where only sources list it, in a document of its own with the same tags.
+
+        Tags and description are a document's: they are set in the one whose place answers show (``docid`` of the
+        result), and hold for all it lists. Other documents that list the section keep theirs; tags that a source says
+        itself stay. Warnings name both.
+
+        Args:
+            kbid: the section.
+            title: what its heading, or its title where it has none, is to say.
+            content: its new text; Markdown without a heading stands under the old one.
+            description: in place of the document's.
+            tags: in place of the document's.
+            who: ``user``, ``agent``, ``import`` or ``auto-capture``.
+        """
+        from kbdb.knowledge import updating
+
+        self._core.require_open()
+        check_lists(tags=tags)
+        check_who(who)
+        check_texts(title=title or "", description=description or "", tag="".join(tags or ()))
+        check_kbids([kbid])
+        options = updating.UpdateOptions(
+            title=title,
+            content=utf8(content, "content") if isinstance(content, str) else content,
+            description=description,
+            tags=None if tags is None else clean_tags(tags),
+            who=who,
+        )
+        return updating.update(self._core, kbid, options)
 
     def unlearn(
         self, kbid: str | None = None, docid: str | None = None, *, reason: str = "", who: str = "user"

@@ -213,6 +213,23 @@ def ungroup(life: Life, *, docid: str = "sea") -> None:
         life.kb.ungroup(docid)
 
 
+def update_fact(life: Life) -> None:
+    """Revises a fact and its document's tags, unless that was done before Ctrl-C came."""
+    if not _kbid(life.kb, "Moon reefs"):
+        life.kb.update(_kbid(life.kb, "Reefs"), title="Moon reefs", tags=["harbour"])
+
+
+def update_file(life: Life) -> None:
+    """Revises what a file says, unless that was done before Ctrl-C came."""
+    if not _kbid(life.kb, "Anchor"):
+        life.kb.update(_kbid(life.kb, "Anchors"), title="Anchor", content="Iron, heavy, and lost.")
+
+
+def update_tags(life: Life) -> None:
+    """Says more of a file."""
+    life.kb.update(_kbid(life.kb, "Tides"), tags=["harbour"], description="What the moon does.")
+
+
 def checkpoint(life: Life) -> None:
     """What closing does, and a long run now and then."""
     life.kb._core.checkpoint()
@@ -270,6 +287,7 @@ SCENARIOS: dict[str, Scenario] = {
     "restore": Scenario((restore,), (learn_notes, unlearn)),
     "group": Scenario((group, partial(group, docid="facts", titles=("Tides",))), (learn_notes, facts)),
     "ungroup": Scenario((ungroup, partial(ungroup, docid="facts")), (learn_notes, facts, group, forget_a_fact)),
+    "update": Scenario((update_fact, update_file, update_tags), (learn_notes, facts, group)),
     "merge": Scenario(MERGE, (learn_content,)),
     "open": Scenario((), (learn_notes, checkpoint, learn_content, unlearn), unclosed=True),
     "rebuild": Scenario((rebuild,), (learn_notes, checkpoint, learn_content)),

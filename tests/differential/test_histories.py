@@ -141,6 +141,20 @@ class Histories(RuleBasedStateMachine):
         self.kb.ungroup(name, who=who)
         assert {item.kbid: item.state for item in self.kb.list("sections", limit=10_000).items} == before
 
+    @rule(
+        choice=choices,
+        title=st.sampled_from((None, "Apples", "# odd")),
+        fact=st.sampled_from((None, *FACTS, SECTIONS[0])),
+        tags=st.sampled_from((None, [], ["x"])),
+        who=actors,
+    )
+    def update(self, choice: int, title: str | None, fact: str | None, tags: list[str] | None, who: str) -> None:
+        # Refused where it is not active, nothing lists it, or the text was withdrawn.
+        with suppress(InvalidArgumentError):
+            if name := self._section(choice):
+                updated = self.kb.update(name, title=title, content=fact, tags=tags, who=who)
+                assert updated.docid in {item.docid for item in self.kb.list(state="live", limit=10_000).items}
+
     @rule(choice=choices)
     def unlearn_section(self, choice: int) -> None:
         if name := self._section(choice):

@@ -151,6 +151,7 @@ def test_a_closed_database_answers_nothing(kb: KnowledgeBase) -> None:
         lambda: kb.content("0" * 26),
         lambda: kb.group(["0" * 26], "x"),
         lambda: kb.ungroup("x"),
+        lambda: kb.update("0" * 26, title="x"),
         kb.list,
         kb.status,
         kb.check,
