@@ -17,6 +17,7 @@ from kbdb.errors import (
 from kbdb.knowledge.core import Core, utc_now
 from kbdb.knowledge.entries import StoredSection, tag_key
 from kbdb.knowledge.forget import require_document, require_section
+from kbdb.knowledge.search import shown_place
 from kbdb.knowledge.sources import docid_of_source, source_of
 from kbdb.model import (
     DocumentView,
@@ -253,15 +254,15 @@ def _section_item(core: Core, kbid: str, only: ListFilter) -> ListItem | None:
     )
     if not fits:
         return None
-    place = stored.places[0] if stored.places else None
+    place = shown_place(core, stored)
     return ListItem(
-        docid=place.docid if place else "",
+        docid=place.docid,
         kbid=kbid,
         title="",
         type=stored.type,
         section_type=stored.section_type,
         state=state,
-        source=place.source if place else "",
+        source=place.source,
         tags=stored.tags,
         sections=1,
         updated="",

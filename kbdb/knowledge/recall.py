@@ -69,7 +69,7 @@ def _reach(core: Core, kbids: Sequence[str], depth: int) -> list[str]:
 
 def _recall_one(core: Core, kbid: str, *, compact: bool) -> RecallResult:
     section = core.store.read_section(kbid)
-    manifests = core.indexer.manifests_listing(kbid)
+    manifests = sorted(core.indexer.manifests_listing(kbid), key=lambda manifest: not manifest.origin.source)
     live = [manifest for manifest in manifests if core.document_is_live(manifest.docid)] or manifests
     stored = core.indexer.stored(kbid)
     placement = next((p for manifest in live for p in manifest.sections if p.kbid == kbid), None)

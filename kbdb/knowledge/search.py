@@ -245,12 +245,15 @@ def _hits(
 
 
 def shown_place(core: Core, stored: StoredSection, keys: Collection[str] = ()) -> StoredPlace:
-    """The place a hit is cited by: in a document that filter keys ask for, else in the first live one, else in any."""
+    """The place a hit is cited by: in a document that filter keys ask for, else in a live one, else in any.
+
+    Of several live ones, in one that mirrors a source: a grouping tells neither file nor headings.
+    """
     if keys:
         for place in stored.places:
             if f"doc:{place.docid}" in keys or source_key(place.source) in keys:
                 return place
-    for place in stored.places:
-        if core.document_is_live(place.docid):
-            return place
-    return stored.places[0] if stored.places else NOWHERE
+    if len(stored.places) == 1:
+        return stored.places[0]
+    places = [place for place in stored.places if core.document_is_live(place.docid)] or [*stored.places, NOWHERE]
+    return next((place for place in places if place.source), places[0])

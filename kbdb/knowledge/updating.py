@@ -75,6 +75,8 @@ def update(core: Core, kbid: str, options: UpdateOptions) -> UpdateResult:
         raise InvalidArgumentError(f"section {kbid} is {state}", way_back(core, kbid))
     old = core.store.read_section(kbid)
     homes = [m for m in core.indexer.manifests_listing(kbid) if core.document_is_live(m.docid)]
+    # In the order of ``shown_place``.
+    homes.sort(key=lambda manifest: not manifest.origin.source)
     plan = _Plan(kbid, homes[0].docid if homes else "")
     new = _revised(old, homes, options)
     if new:

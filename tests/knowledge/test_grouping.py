@@ -80,11 +80,18 @@ def test_its_sections_stand_side_by_side_at_the_level_of_their_headings(shelf: K
 
 def test_sections_also_stay_where_they_were(shelf: KnowledgeBase) -> None:
     before = read_back(shelf, shelf.list(docid="guide.md").items[0].docid)
-    result = grouped(shelf, "Pressing", "Cellar")
+    result = grouped(shelf, "Pressing", "Cellar", docid="a")
     (hit,) = shelf.search("press juice").hits
+    assert hit.docid == shelf.list(docid="guide.md").items[0].docid
+    (recalled,) = shelf.recall(hit.kbid).results
+    assert ([one.title for one in recalled.siblings], recalled.documents) == ([], (hit.docid, "a"))
+    assert recalled.parent == kbid(shelf, "Apples")
+    (item,) = (item for item in shelf.list("sections").items if item.kbid == hit.kbid)
+    assert (item.docid, item.source) == (hit.docid, "guide.md")
     assert (hit.source, hit.heading_path) == ("guide.md", ("Apples",))
     assert len(places(shelf, hit.kbid)) == 2
-    assert titles(shelf, f"doc:{result.docid} apples") == ["Pressing"]
+    (there,) = shelf.search("doc:a apples").hits
+    assert (there.kbid, there.docid, there.line, there.heading_path) == (hit.kbid, result.docid, 1, ())
     assert read_back(shelf, shelf.list(docid="guide.md").items[0].docid) == before == GUIDE.encode()
 
 
