@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from kbdb.errors import KbdbError
-from kbdb.model import DocumentView, PagedSearchResult, SearchHit, SectionView, as_json
+from kbdb.model import DocumentView, PagedSearchResult, SearchHit, SectionView, SectionViews, as_json
 from kbdb.progress import Progress
 from kbdb.rpc.codes import INTERNAL_ERROR
 from kbdb.rpc.messages import Failure, Id, Notification, Result, encode
@@ -43,7 +43,7 @@ def _failure(id: Id, error: Exception) -> Failure:
 
 def as_builtins(value: Any) -> Any:
     """What ``kbdb.model.as_json`` gives, made faster where no bytes can be in it."""
-    if isinstance(value, (SectionView, DocumentView, tuple)):
+    if isinstance(value, (SectionView, SectionViews, DocumentView, dict, tuple)):
         return as_json(value)
     answer = msgspec.to_builtins(value)
     if isinstance(value, PagedSearchResult):

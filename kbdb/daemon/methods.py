@@ -20,6 +20,8 @@ from kbdb.progress import Report
 
 P = TypeVar("P", bound=r.Params)
 Run = Callable[[KnowledgeBase, Any, Report], Any]
+ALL = 1 << 40
+"""The limit of a list that is not a page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,18 @@ def _verb(name: str) -> Run:
     return run
 
 
+def _content(kb: KnowledgeBase, params: r.SectionOrDocument, _: Report) -> Any:
+    return {"content": kb.content(params.kbid, params.docid)}
+
+
+def _list_by_type(kb: KnowledgeBase, params: r.ListByType, _: Report) -> Any:
+    return kb.list("sections", section_type=params.section_type, limit=ALL)
+
+
+def _list_documents_by_type(kb: KnowledgeBase, params: r.ListDocumentsByType, _: Report) -> Any:
+    return kb.list("documents", type=params.doc_type, limit=ALL)
+
+
 def _learn(kb: KnowledgeBase, params: r.Learn, report: Report) -> Any:
     if params.paths is None:
         return kb.learn(**_arguments(params))
@@ -111,11 +125,18 @@ METHODS: dict[str, Method] = {
     "recall": Method(r.Recall, _verb("recall")),
     "retrieve": Method(r.SectionOrDocument, _verb("retrieve")),
     "retrieveDocument": Method(r.RetrieveDocument, _verb("retrieve")),
+    "readSections": Method(r.ReadSections, _verb("read_sections")),
+    "content": Method(r.SectionOrDocument, _content),
     "list": Method(r.List, _verb("list")),
+    "listByType": Method(r.ListByType, _list_by_type),
+    "listDocumentsByType": Method(r.ListDocumentsByType, _list_documents_by_type),
     "learn": Method(r.Learn, _learn, is_short=_is_short_learn),
     "addSection": Method(r.AddSection, _verb("learn"), is_short=_always),
+    "updateSection": Method(r.UpdateSection, _verb("update"), is_short=_always),
     "removeSection": Method(r.RemoveSection, _verb("unlearn"), is_short=_always),
     "restore": Method(r.Restore, _verb("restore"), is_short=_always),
+    "groupSections": Method(r.GroupSections, _verb("group"), is_short=_always),
+    "removeGrouping": Method(r.RemoveGrouping, _verb("ungroup"), is_short=_always),
     # What it compares must not change meanwhile.
     "check": Method(r.WriteNothing, _verb("check")),
     "gc": Method(r.Gc, _verb("gc")),

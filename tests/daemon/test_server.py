@@ -37,6 +37,26 @@ def test_it_answers_as_the_database_itself_does(daemon: Daemon, tmp_path: Path) 
             assert json.loads(json.dumps(answer)) == told
 
 
+def test_documents_are_arranged_and_sections_updated(daemon: Daemon) -> None:
+    talk = daemon.talk()
+    (gate,) = talk.ask("addSection", content="The gate code is 4711.", title="Gate", sectionType="agent")["kbids"]
+    (bell,) = talk.ask("addSection", content={"base64": "iVBO/w=="}, title="Bell", type="image/png")["kbids"]
+    grouped = talk.ask("groupSections", kbids=[bell, gate], title="Door", docid="door", tags=["home"])
+    assert (grouped["docid"], grouped["kbids"], grouped["documents"]) == ("door", [bell, gate], [])
+    updated = talk.ask("updateSection", kbid=gate, content="The gate code is 5000.", tags=["code"])
+    assert updated["superseded"] == [gate]
+    found = talk.ask("readSections", kbids=[updated["kbid"], "0" * 26, bell])
+    assert [view["content"] for view in found["sections"]] == ["The gate code is 5000.", {"base64": "iVBO/w=="}]
+    assert (found["missing"], found["unreadable"]) == (["0" * 26], [])
+    assert talk.ask("content", kbid=bell) == {"content": {"base64": "iVBO/w=="}}
+    listed = talk.ask("listByType", sectionType="agent")
+    assert [item["state"] for item in listed["items"]].count("active") == 1
+    assert "door" in [item["docid"] for item in talk.ask("listDocumentsByType", docType="agent")["items"]]
+    ended = talk.ask("removeGrouping", docid="door")
+    assert (ended["title"], ended["documents"]) == ("Door", [])
+    assert "door" not in [item["docid"] for item in talk.ask("list")["items"]]
+
+
 def test_a_hit_has_content_and_explain_only_on_request(daemon: Daemon) -> None:
     talk = daemon.talk()
     talk.ask("addSection", content="plain words", title="Plain")
