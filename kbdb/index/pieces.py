@@ -19,7 +19,7 @@ from kbdb.index.segments import SegmentList, Slot
 from kbdb.plan import Entry, SegmentFiles
 
 MERGED_PIECES = 32
-"""So many pieces of one size become one. What a merge holds of each piece is little; each also takes four open files."""
+"""So many pieces of one size become one. A merge holds little of each piece, but each takes four open files."""
 
 
 class Room(Protocol):

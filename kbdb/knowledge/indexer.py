@@ -216,7 +216,7 @@ class Indexer:
         index_files.sweep(layout, self.meta.folders)
 
     def sweep_left_over(self) -> None:
-        """Removes what an earlier rebuild left that did not come to its end, unless nobody can tell it from an index."""
+        """Removes what a rebuild left that did not come to its end, unless nobody can tell it from an index."""
         layout = self.store.layout
         with contextlib.suppress(CorruptError):
             meta = index_files.read_meta(layout)

@@ -1,4 +1,4 @@
-"""Which documents list which section, packed, for a rebuild: it asks for each section once, in the order of their kbids.
+"""Which documents list which section, packed, for a rebuild: it asks for each section once, in kbid order.
 
 A manifest's own values are kept once, and of each section it lists only what an entry needs: some 110 bytes, and its
 heading path. Kept as objects they would take five times as much, and every pass of Python's garbage collector would

@@ -132,7 +132,8 @@ def decode_plain(data: bytes) -> Section | None:
 
 _PLAIN = re.compile(
     rb"\+\+\+\nformat = 1\n"
-    rb'kbid = "([0-9a-hjkmnp-tv-z]{25}[048cgmrw])"\n(section_type = "[a-z]+"\ntype = "[!#-~]+"\n)title = "([^"\\\x00-\x1f\x7f]*)"\n'
+    rb'kbid = "([0-9a-hjkmnp-tv-z]{25}[048cgmrw])"\n(section_type = "[a-z]+"\ntype = "[!#-~]+"\n)'
+    rb'title = "([^"\\\x00-\x1f\x7f]*)"\n'
     rb'sha256 = "([0-9a-f]{64})"\n\+\+\+\n'
 )
 

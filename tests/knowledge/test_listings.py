@@ -57,9 +57,8 @@ def test_packed_listings_give_the_same_entries(manifests: list[Manifest], stored
 
 
 def test_documents_that_are_not_at_hand_are_unpacked_again() -> None:
-    many = [
-        manifest(number, "a", "", [], [Placement(s.kbid, 1, "", (), 1, 2, "") for s in SECTIONS]) for number in (1, 2)
-    ]
+    listed = [Placement(section.kbid, 1, "", (), 1, 2, "") for section in SECTIONS]
+    many = [manifest(number, "a", "", [], listed) for number in (1, 2)]
     packed = Listings(many)
     for section in SECTIONS:
         packed._document.cache_clear()
