@@ -96,8 +96,8 @@ kb_status kb_builder_sort_words(kb_builder *builder);
 kb_status kb_builder_set_stem(kb_builder *builder, uint32_t word, const uint8_t *stem, size_t length);
 
 /* Writes the files, after kb_builder_sort_words and with a stem for each of sorted_words, to four empty buffers in the
- * order of kb_file. KB_E_TOO_LARGE, KB_E_MEMORY. The owner frees the buffers, also after a failure. The builder has given
- * its tokens up then: only kb_builder_free may follow. */
+ * order of kb_file. KB_E_TOO_LARGE, KB_E_MEMORY. The owner frees the buffers, also after a failure. The builder has
+ * given its tokens up then: only kb_builder_free may follow. */
 kb_status kb_builder_write(kb_builder *builder, kb_bytes files[KB_FILES]);
 
 /* Lets go of all tokens, once they are written. */

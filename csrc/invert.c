@@ -165,6 +165,8 @@ static void sort_group(occurrence *group, size_t count) {
     }
 }
 
+#define AHEAD 8u /* tokens */
+
 /* Writes one stem's lists and record. */
 static kb_status put_stem(inversion_task *inversion, occurrence *tokens, size_t count, uint32_t forms) {
     kb_lists_writer *writer = &inversion->writer;
@@ -172,6 +174,9 @@ static kb_status put_stem(inversion_task *inversion, occurrence *tokens, size_t 
     for (size_t start = 0, end = 0; start < count; start = end) {
         uint32_t frequencies[KB_FIELDS] = {0};
         kb_status status = KB_OK;
+        /* A rare stem's entries stand far apart, and asking for each one's lengths would wait for memory. */
+        if (count - start > AHEAD)
+            __builtin_prefetch(inversion->entry_lengths + (size_t)tokens[start + AHEAD].entry * KB_FIELDS);
         while (end < count && tokens[end].entry == tokens[start].entry)
             end++;
         sort_group(tokens + start, end - start);
