@@ -92,12 +92,24 @@ static kb_status word_number(kb_builder *builder, const uint8_t *bytes, size_t l
     return status;
 }
 
+#define WAITING 16u /* tokens; a power of 2 */
+
+/* A token whose word is asked for, and not looked up before others have been asked for too. */
+typedef struct {
+    kb_head head;
+    uint32_t expected;
+    size_t token;
+} waiting_token;
+
 /* The state of a text being cut. */
 typedef struct {
     kb_builder *builder;
     const uint8_t *end; /* of the text */
     uint32_t position;  /* of the last token */
     uint32_t tokens;
+    uint32_t asked;    /* tokens that wait or waited */
+    uint32_t answered; /* of these */
+    waiting_token waiting[WAITING];
 } text_sink;
 
 #define EACH_BYTE UINT64_C(0x0101010101010101)
@@ -109,9 +121,9 @@ static inline uint64_t lower_eight(uint64_t bytes) {
     return bytes | (from_a & ~past_z & EACH_BYTE * 0x80) >> 2;
 }
 
-/* Whether a token is ASCII and short, as most are, and its word is known; sets *word then. It takes no look at single
- * bytes, and no branch that depends on the length. */
-static bool find_short_word(const text_sink *sink, const uint8_t *bytes, uint32_t length, uint32_t *word) {
+/* Sets *head to that of a token's word when it is ASCII and short, as most are. It takes no look at single bytes, and no
+ * branch that depends on the length. */
+static bool short_head(const text_sink *sink, const uint8_t *bytes, uint32_t length, kb_head *head) {
     uint8_t copy[16] = {0};
     if (length > KB_HEAD_BYTES)
         return false;
@@ -121,17 +133,34 @@ static bool find_short_word(const text_sink *sink, const uint8_t *bytes, uint32_
     uint64_t high = kb_load_u64(bytes + 8) & (length < 8 ? 0 : (UINT64_C(1) << (8 * length - 64)) - 1);
     if ((low | high) & EACH_BYTE * 0x80)
         return false;
-    kb_head head = {lower_eight(low), lower_eight(high) | (uint64_t)length << 56};
-    return kb_intern_find_short(&sink->builder->words, head, word);
+    *head = (kb_head){lower_eight(low), lower_eight(high) | (uint64_t)length << 56};
+    return true;
 }
 
-/* The word of a token, in *word; a raw word's number with RAW_FLAG when it is not yet folded. */
-static kb_status token_word(const text_sink *sink, const uint8_t *bytes, uint32_t length, uint32_t *word) {
+/* Gives the token that waits longest its word. */
+static kb_status answer(text_sink *sink) {
+    const waiting_token *waiting = &sink->waiting[sink->answered++ % WAITING];
     kb_builder *builder = sink->builder;
+    uint32_t word = 0;
+    if (!kb_intern_find_short(&builder->words, waiting->head, waiting->expected, &word)) {
+        uint8_t bytes[16];
+        for (uint32_t i = 0; i < 8; i++) {
+            bytes[i] = (uint8_t)(waiting->head.low >> 8 * i);
+            bytes[i + 8] = (uint8_t)(waiting->head.high >> 8 * i);
+        }
+        kb_status status = word_number(builder, bytes, bytes[15], &word);
+        if (status != KB_OK)
+            return status;
+    }
+    builder->tokens[waiting->token] |= word;
+    return KB_OK;
+}
+
+/* The word of a token that is not short or not ASCII, in *word; a raw word's number with RAW_FLAG when it is not yet
+ * folded. */
+static kb_status token_word(kb_builder *builder, const uint8_t *bytes, uint32_t length, uint32_t *word) {
     uint8_t lower[KB_TOKEN_BYTES_MAX];
     uint8_t all = 0;
-    if (find_short_word(sink, bytes, length, word))
-        return KB_OK;
     for (uint32_t i = 0; i < length; i++) {
         uint8_t byte = bytes[i];
         lower[i] = byte >= 'A' && byte <= 'Z' ? (uint8_t)(byte + ('a' - 'A')) : byte;
@@ -151,10 +180,17 @@ static kb_status token_word(const text_sink *sink, const uint8_t *bytes, uint32_
 static kb_status take_token(void *context, uint32_t position, const uint8_t *bytes, uint32_t length) {
     text_sink *sink = context;
     kb_builder *builder = sink->builder;
+    kb_head head;
     uint32_t word = 0;
     kb_status status = reserve_token(builder);
-    if (status == KB_OK)
-        status = token_word(sink, bytes, length, &word);
+    if (status == KB_OK && short_head(sink, bytes, length, &head)) {
+        if (sink->asked - sink->answered == WAITING)
+            status = answer(sink);
+        uint32_t expected = kb_intern_expect(&builder->words, head);
+        sink->waiting[sink->asked++ % WAITING] = (waiting_token){head, expected, builder->tokens_count};
+    } else if (status == KB_OK) {
+        status = token_word(builder, bytes, length, &word);
+    }
     if (status != KB_OK)
         return status;
     builder->tokens[builder->tokens_count++] = word | (position - sink->position) << KB_TOKEN_STEP_SHIFT;
@@ -177,8 +213,13 @@ kb_status kb_builder_analyse(kb_builder *builder, const uint8_t kbid[KB_KBID_BYT
     memcpy(builder->open_kbid, kbid, KB_KBID_BYTES);
     for (uint32_t field = 0; field < KB_FIELDS; field++) {
         const kb_source *text = &texts[field];
-        text_sink sink = {builder, text->length == 0 ? NULL : text->bytes + text->length, 0, 0};
+        text_sink sink;
+        sink.builder = builder;
+        sink.end = text->length == 0 ? NULL : text->bytes + text->length;
+        sink.position = sink.tokens = sink.asked = sink.answered = 0;
         kb_status status = kb_tokenise(text->bytes, text->length, take_token, &sink, &builder->open.lengths[field]);
+        while (status == KB_OK && sink.answered != sink.asked)
+            status = answer(&sink);
         if (status != KB_OK)
             return status == KB_E_ARGUMENT ? KB_E_TOO_LARGE : status;
         builder->open.tokens[field] = sink.tokens;

@@ -142,8 +142,14 @@ bool kb_intern_find(const kb_intern *intern, const uint8_t *bytes, size_t length
     return true;
 }
 
-bool kb_intern_find_short(const kb_intern *intern, kb_head head, uint32_t *number) {
-    uint32_t slot = find_slot(intern, hash_head(intern->seed, head), head, NULL, 0);
+uint32_t kb_intern_expect(const kb_intern *intern, kb_head head) {
+    uint32_t hashed = hash_head(intern->seed, head);
+    __builtin_prefetch(&intern->slots[hashed & intern->mask]);
+    return hashed;
+}
+
+bool kb_intern_find_short(const kb_intern *intern, kb_head head, uint32_t expected, uint32_t *number) {
+    uint32_t slot = find_slot(intern, expected, head, NULL, 0);
     if (intern->slots[slot].next == 0)
         return false;
     *number = intern->slots[slot].next - 1;

@@ -44,8 +44,10 @@ kb_status kb_intern_add(kb_intern *intern, const uint8_t *bytes, size_t length, 
 /* Whether the string is there; sets *number when it is. */
 bool kb_intern_find(const kb_intern *intern, const uint8_t *bytes, size_t length, uint32_t *number);
 
-/* The same for a string of at most KB_HEAD_BYTES bytes, whose head the caller has at hand. */
-bool kb_intern_find_short(const kb_intern *intern, kb_head head, uint32_t *number);
+/* The same for a string of at most KB_HEAD_BYTES bytes, in two steps, so that the caller can do something else while
+ * memory answers: kb_intern_expect gives what to find by. */
+uint32_t kb_intern_expect(const kb_intern *intern, kb_head head);
+bool kb_intern_find_short(const kb_intern *intern, kb_head head, uint32_t expected, uint32_t *number);
 
 static inline const uint8_t *kb_intern_bytes(const kb_intern *intern, uint32_t number, size_t *length) {
     *length = (size_t)(intern->offsets[number + 1] - intern->offsets[number]);
