@@ -19,7 +19,7 @@ from kbdb.ingest.media import MARKDOWN, is_text
 from kbdb.knowledge.sources import docid_of_source
 from kbdb.model import Manifest, Placement, Section
 from kbdb.plan import Entry
-from kbdb.store.ids import kbid_decode
+from kbdb.store.ids import kbid_bytes
 
 GROUP, ITEM = "\x1e", "\x1f"
 """In what is stored: between the section's values and each of its places, and between the values of one."""
@@ -209,7 +209,7 @@ def entry_of(section: Section, listings: Sequence[ListedBy]) -> Entry:
     above = dict.fromkeys(_titles_above(section.kbid, ordered))
     above.pop(section.title, None)
     return Entry(
-        kbid=kbid_decode(section.kbid),
+        kbid=kbid_bytes(section.kbid),
         fields=(
             section.title,
             body_of(text, section.title, section.type),
@@ -238,7 +238,7 @@ def _simple_entry(section: Section, listing: ListedBy) -> Entry | None:
     body = body_of(text, section.title, section.type)
     above = "" if title == section.title else title
     return Entry(
-        kbid=kbid_decode(section.kbid),
+        kbid=kbid_bytes(section.kbid),
         fields=(section.title, body, "", "\n".join(listing.tags), above),
         filters=listing.filters(section.section_type, section.type),
         references=(),

@@ -61,6 +61,11 @@ def kbid_decode(kbid: str) -> bytes:
             f"not a kbid: {kbid!r}",
             f"a kbid is {KBID_LENGTH} characters of {ALPHABET}, the last one of 048cgmrw",
         )
+    return kbid_bytes(kbid)
+
+
+def kbid_bytes(kbid: str) -> bytes:
+    """The same of what is known to be a kbid."""
     return (int(kbid.translate(_TO_DIGITS), 32) >> 2).to_bytes(KBID_BYTES, "big")
 
 

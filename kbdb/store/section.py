@@ -10,7 +10,7 @@ from os import PathLike
 from kbdb.errors import CorruptError, InvalidArgumentError, NotUtf8Error, TomlError
 from kbdb.model import SECTION_TYPES, Section
 from kbdb.store.fields import FORMAT, Fields
-from kbdb.store.ids import KBID_BYTES, is_kbid, kbid_decode, kbid_encode
+from kbdb.store.ids import KBID_BYTES, is_kbid, kbid_bytes, kbid_encode
 from kbdb.store.toml import dumps, loads
 
 FENCE = b"+++\n"
@@ -28,8 +28,10 @@ def kbid_of(section_type: str, type: str, title: str, content: bytes) -> str:
 
 
 def _digest(section_type: str, type: str, title: bytes, content: bytes) -> bytes:
-    parts = (_hashed_types(section_type, type), _length(title), title, _length(content), content)
-    return sha256(b"".join(parts)).digest()[:KBID_BYTES]
+    begin = b"".join((_hashed_types(section_type, type), _length(title), title, _length(content)))
+    hashed = sha256(begin)
+    hashed.update(content)
+    return hashed.digest()[:KBID_BYTES]
 
 
 @lru_cache(maxsize=256)
@@ -120,7 +122,7 @@ def decode_plain(data: bytes) -> Section | None:
         return None
     section_type, type, must_be_utf8 = known
     kbid = written.decode()
-    if kbid_decode(kbid) != _digest(section_type, type, head, content):
+    if kbid_bytes(kbid) != _digest(section_type, type, head, content):
         return None
     try:
         if must_be_utf8 and not content.isascii():
