@@ -10,8 +10,8 @@
 #define RAW_FLAG (1u << 31) /* in an open entry: the token's word is the number of a raw word */
 
 kb_status kb_builder_new(uint64_t fingerprint, const kb_params *params, uint64_t seed, kb_builder *builder) {
-    kb_intern *tables[] = {&builder->kbids, &builder->removed,     &builder->words,         &builder->raws,
-                           &builder->stems, &builder->filter_keys, &builder->reference_keys};
+    kb_intern *tables[] = {&builder->kbids, &builder->removed,     &builder->words,          &builder->raws,
+                           &builder->stems, &builder->filter_keys, &builder->reference_keys, &builder->shared};
     builder->fingerprint = fingerprint;
     builder->params = *params;
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
@@ -21,8 +21,8 @@ kb_status kb_builder_new(uint64_t fingerprint, const kb_params *params, uint64_t
 }
 
 void kb_builder_free(kb_builder *builder) {
-    kb_intern *tables[] = {&builder->kbids, &builder->removed,     &builder->words,         &builder->raws,
-                           &builder->stems, &builder->filter_keys, &builder->reference_keys};
+    kb_intern *tables[] = {&builder->kbids, &builder->removed,     &builder->words,          &builder->raws,
+                           &builder->stems, &builder->filter_keys, &builder->reference_keys, &builder->shared};
     kb_numbers *arrays[] = {&builder->word_stems, &builder->raw_words, &builder->filters, &builder->references,
                             &builder->sorted_words};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
@@ -282,11 +282,15 @@ kb_status kb_builder_commit(kb_builder *builder, const uint8_t *stored, size_t l
         if (token & RAW_FLAG)
             builder->tokens[i] = builder->raw_words.items[token & KB_TOKEN_WORD] | (token & KB_TOKEN_STEP);
     }
-    kb_bytes_put(&builder->stored, stored, length);
+    uint32_t shared = kb_corpus_shared_length(stored, (uint32_t)length);
+    open->shared = KB_NONE;
+    if (shared > 0 && kb_intern_add(&builder->shared, stored, shared, &open->shared) != KB_OK)
+        return KB_E_MEMORY;
+    open->stored_length = (uint32_t)length - shared;
+    open->listed = listed;
+    kb_bytes_put(&builder->stored, shared == 0 ? stored : stored + shared, open->stored_length);
     if (builder->stored.failed)
         return KB_E_MEMORY;
-    open->stored_length = (uint32_t)length;
-    open->listed = listed;
     return append(builder);
 }
 

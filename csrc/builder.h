@@ -26,8 +26,9 @@ typedef struct {
     size_t first_token; /* of field 0; the other fields' follow */
     size_t first_filter;
     size_t first_reference;
-    size_t stored_offset;
+    size_t stored_offset; /* of its own bytes */
     uint32_t stored_length;
+    uint32_t shared; /* the number of the shared string that what is stored begins with, or KB_NONE */
     uint32_t filters;
     uint32_t references;
     uint32_t tokens[KB_FIELDS];
@@ -52,6 +53,7 @@ typedef struct {
     kb_intern stems;
     kb_intern filter_keys;
     kb_intern reference_keys;
+    kb_intern shared;
     kb_numbers word_stems; /* by word: its stem, KB_NONE when it has none yet */
     kb_numbers raw_words;  /* by raw word: the word it folds to, KB_NONE when that is not known yet */
     kb_numbers filters;    /* keys of the entries, one entry after the other */

@@ -18,7 +18,7 @@ typedef struct {
 static const file_kind kinds[KB_FILES] = {
     [KB_FILE_TERMS] = {"KBTI", 7, 1u << 6},
     [KB_FILE_POSITIONS] = {"KBPO", 1, 1u << 0},
-    [KB_FILE_CORPUS] = {"KBCO", 12, 1u << 5 | 1u << 6},
+    [KB_FILE_CORPUS] = {"KBCO", 14, 1u << 5},
     [KB_FILE_REFERENCES] = {"KBRF", 4, 1u << 3},
 };
 

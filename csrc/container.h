@@ -20,7 +20,7 @@
 #define KB_VERSION 3u
 #define KB_PAGE 4096u /* bytes under one crc: small, so that opening a large table costs what is used of it */
 #define KB_ENTRIES_MAX (1u << 30) /* a block's gaps then have few escapes */
-#define KB_REGIONS_MAX 12u
+#define KB_REGIONS_MAX 14u
 #define KB_CHUNK ((size_t)1 << 20) /* bytes of a region handed to a sink at a time, at most; whole pages */
 #define KB_NONE UINT32_MAX         /* the number of no entry, word or stem */
 

@@ -7,7 +7,8 @@
 #include "terms.h"
 
 #define KB_KBID_BYTES 16u
-#define KB_ENTRY_BYTES 20u
+#define KB_SHARED_END \
+    0x1Fu /* what is stored is shared up to the last of these bytes, and the entry's own from there on */
 #define KB_LENGTH_CODE_MAX 255u
 
 /* The regions of corpus.dat; those of the keyed lists of filters are the four from KB_CORPUS_FILTERS on. */
@@ -20,29 +21,48 @@ enum {
     KB_CORPUS_CODES = 8,
     KB_CORPUS_LENGTHS = 9,
     KB_CORPUS_TOTALS = 10,
-    KB_CORPUS_LISTED = 11
+    KB_CORPUS_LISTED = 11,
+    KB_CORPUS_SHARED = 12 /* and 13 */
 };
+
+/* In how many bytes the numbers of an entry's record are written. */
+typedef struct {
+    uint32_t stored;
+    uint32_t shared;
+    uint32_t distinct;
+    uint32_t all;
+} kb_record_shape;
 
 typedef struct {
     kb_table kbids;
     kb_table records;
     kb_keyed filters;
-    kb_lists stored;
+    kb_table stored;
     kb_table removed;
     kb_table codes;
     kb_table lengths;
     kb_table totals;
     kb_table listed;
+    kb_strings shared;
     uint32_t entries;
     uint64_t removed_count;
+    kb_record_shape shape;
+    uint32_t length_widths[KB_FIELDS];
+    uint64_t length_offsets[KB_FIELDS]; /* in `lengths` */
 } kb_corpus;
 
 typedef struct {
-    uint64_t stored_offset;
+    uint32_t stored_offset; /* of its own bytes */
     uint32_t stored_length;
-    uint32_t stored_crc;
+    uint32_t shared;   /* which of the shared strings its stored bytes begin with, from 1 on; 0 is none */
     uint32_t distinct; /* stems in title and body */
 } kb_entry;
+
+/* What is stored with an entry: these bytes, one part after the other. */
+typedef struct {
+    kb_cursor shared;
+    kb_cursor own;
+} kb_stored;
 
 /* KB_E_CORRUPT, KB_E_MEMORY; closed like a table. */
 kb_status kb_corpus_open(const kb_container *container, kb_corpus *corpus, kb_error *error);
@@ -62,10 +82,14 @@ kb_status kb_corpus_entry(const kb_corpus *corpus, uint32_t number, kb_entry *en
 static inline kb_status kb_corpus_length(const kb_corpus *corpus, uint32_t number, uint32_t field, uint32_t *length,
                                          kb_error *error) {
     const uint8_t *bytes = NULL;
-    uint64_t at = ((uint64_t)field * corpus->entries + number) * 4;
-    kb_status status = kb_table_bytes(&corpus->lengths, at, 4, &bytes, error);
+    uint32_t width = corpus->length_widths[field];
+    uint64_t code = (uint64_t)field * corpus->entries + number;
+    uint64_t at = corpus->length_offsets[field] + (uint64_t)number * width;
+    /* Where no length is past those that are their own codes, the codes are all there is. */
+    kb_status status = width == 0 ? kb_table_bytes(&corpus->codes, code, 1, &bytes, error)
+                                  : kb_table_bytes(&corpus->lengths, at, width, &bytes, error);
     if (status == KB_OK)
-        *length = kb_load_u32(bytes);
+        *length = kb_load_narrow(bytes, width == 0 ? 1 : width);
     return status;
 }
 
@@ -91,8 +115,17 @@ kb_status kb_corpus_totals(const kb_corpus *corpus, uint64_t totals[KB_FIELDS], 
 uint32_t kb_corpus_length_code(uint32_t length);
 uint32_t kb_corpus_code_length(uint32_t code);
 
-/* Sets *cursor over the bytes stored with an entry. */
-kb_status kb_corpus_stored(const kb_corpus *corpus, uint32_t number, kb_cursor *cursor, kb_error *error);
+/* The bytes a length takes in a field whose longest is this; 0 where all are their own codes. */
+uint32_t kb_corpus_length_width(uint32_t longest);
+
+/* The shape of records, when own bytes, shared strings and most distinct stems of an entry are so many. */
+kb_record_shape kb_record_shape_of(uint32_t stored, uint32_t shared, uint32_t distinct);
+
+/* How many of the bytes to be stored with an entry are shared. */
+uint32_t kb_corpus_shared_length(const uint8_t *bytes, uint32_t length);
+
+/* Finds the bytes stored with an entry. */
+kb_status kb_corpus_stored(const kb_corpus *corpus, uint32_t number, kb_stored *stored, kb_error *error);
 
 /* Sets *bitmap to that of the listed entries. */
 kb_status kb_corpus_listed(const kb_corpus *corpus, const uint8_t **bitmap, kb_error *error);

@@ -42,6 +42,7 @@ typedef struct {
     kb_bytes regions[KB_REGIONS_MAX];
     kb_bytes lengths;        /* region 9 of corpus.dat */
     uint32_t *entry_lengths; /* the same by entry, close together: every posting asks for its entry's */
+    uint8_t length_widths[KB_FIELDS];
     uint64_t totals[KB_FIELDS];
     kb_bm25f bm25f;
     kb_lists_writer writer;
@@ -379,26 +380,69 @@ static void put_kbids(inversion_task *inversion, kb_bytes *out) {
         inversion->kbids_crc = kb_crc32(out->data, out->length);
 }
 
-static void put_entry(kb_bytes *records, kb_bytes *stored, const kb_builder *builder, const kb_built_entry *entry,
-                      uint32_t distinct) {
-    const uint8_t *bytes = entry->stored_length == 0 ? NULL : builder->stored.data + entry->stored_offset;
-    kb_bytes_put_u64(records, stored->length);
-    kb_bytes_put_u32(records, entry->stored_length);
-    kb_bytes_put_u32(records, kb_crc32(bytes, entry->stored_length));
-    kb_bytes_put_u32(records, distinct);
-    kb_bytes_put(stored, bytes, entry->stored_length);
+/* Writes the shared strings that entries begin with, and numbers them, from 1 on, in `ranks`. */
+static kb_status put_shared(const kb_builder *builder, uint32_t *ranks, uint32_t *count, kb_bytes regions[2]) {
+    uint32_t *used = new_numbers(builder->shared.count);
+    if (used == NULL)
+        return KB_E_MEMORY;
+    for (uint32_t i = 0; i < builder->entries_count; i++)
+        if (builder->entries[i].shared != KB_NONE)
+            ranks[builder->entries[i].shared] = 1;
+    for (uint32_t i = 0; i < builder->shared.count; i++)
+        if (ranks[i] > 0)
+            used[(*count)++] = i;
+    kb_status status = kb_intern_sort(&builder->shared, used, *count);
+    for (uint32_t i = 0; i < *count; i++)
+        ranks[used[i]] = i + 1;
+    if (status == KB_OK)
+        status = put_strings(&builder->shared, used, *count, &regions[0], &regions[1]);
+    free(used);
+    return status;
+}
+
+/* Writes the entries' records and what is stored with them. */
+static kb_status put_entries(inversion_task *inversion) {
+    const kb_builder *builder = inversion->builder;
+    kb_bytes *records = &inversion->regions[KB_CORPUS_RECORDS];
+    kb_bytes *stored = &inversion->regions[KB_CORPUS_STORED];
+    uint32_t *ranks = new_numbers(builder->shared.count);
+    uint32_t shared = 0;
+    uint32_t distinct = 0;
+    kb_status status = builder->stored.length > UINT32_MAX ? KB_E_TOO_LARGE : KB_OK;
+    if (ranks == NULL)
+        return KB_E_MEMORY;
+    if (status == KB_OK)
+        status = put_shared(builder, ranks, &shared, &inversion->regions[KB_CORPUS_SHARED]);
+    for (uint32_t i = 0; i < builder->entries_count; i++)
+        distinct = inversion->distinct[i] > distinct ? inversion->distinct[i] : distinct;
+    kb_record_shape shape = kb_record_shape_of((uint32_t)builder->stored.length, shared, distinct);
+    for (uint32_t i = 0; i < builder->entries_count && status == KB_OK; i++) {
+        const kb_built_entry *entry = &builder->entries[inversion->order[i]];
+        const uint8_t *bytes = entry->stored_length == 0 ? NULL : builder->stored.data + entry->stored_offset;
+        kb_bytes_put_narrow(records, (uint32_t)stored->length, shape.stored);
+        kb_bytes_put_narrow(records, entry->shared == KB_NONE ? 0 : ranks[entry->shared], shape.shared);
+        kb_bytes_put_narrow(records, inversion->distinct[i], shape.distinct);
+        kb_bytes_put(stored, bytes, entry->stored_length);
+    }
+    free(ranks);
+    return status;
 }
 
 /* Writes the lengths, sums them, and prepares the scores that impacts are made of. */
 static void put_lengths(inversion_task *inversion) {
     const kb_builder *builder = inversion->builder;
     for (uint32_t field = 0; field < KB_FIELDS; field++) {
+        uint32_t longest = 0;
         for (uint32_t i = 0; i < builder->entries_count; i++) {
             uint32_t length = builder->entries[inversion->order[i]].lengths[field];
-            kb_bytes_put_u32(&inversion->lengths, length);
             inversion->entry_lengths[(size_t)i * KB_FIELDS + field] = length;
+            longest = length > longest ? length : longest;
             inversion->totals[field] += length;
         }
+        uint32_t width = kb_corpus_length_width(longest);
+        inversion->length_widths[field] = (uint8_t)width;
+        for (uint32_t i = 0; i < builder->entries_count && width > 0; i++)
+            kb_bytes_put_narrow(&inversion->lengths, inversion->entry_lengths[(size_t)i * KB_FIELDS + field], width);
     }
     kb_bm25f_prepare(&builder->params, builder->entries_count, inversion->totals, &inversion->bm25f);
     inversion->writer.bm25f = &inversion->bm25f;
@@ -415,6 +459,7 @@ static void put_codes_and_totals(inversion_task *inversion, kb_bytes *codes, kb_
     }
     for (uint32_t field = 0; field < KB_FIELDS; field++)
         kb_bytes_put_u64(totals, inversion->totals[field]);
+    kb_bytes_put(totals, inversion->length_widths, KB_FIELDS);
 }
 
 static void put_listed(const inversion_task *inversion, kb_bytes *bitmap) {
@@ -428,9 +473,9 @@ static void put_listed(const inversion_task *inversion, kb_bytes *bitmap) {
 static kb_status write_corpus(inversion_task *inversion, kb_bytes *out) {
     const kb_builder *builder = inversion->builder;
     kb_bytes *regions = inversion->regions;
-    for (uint32_t i = 0; i < builder->entries_count; i++)
-        put_entry(&regions[1], &regions[6], builder, &builder->entries[inversion->order[i]], inversion->distinct[i]);
-    kb_status status = put_keyed(inversion, true, regions + 2);
+    kb_status status = put_entries(inversion);
+    if (status == KB_OK)
+        status = put_keyed(inversion, true, regions + 2);
     if (status == KB_OK)
         status = put_removed(builder, &regions[7]);
     put_codes_and_totals(inversion, &regions[8], &regions[10]);

@@ -93,7 +93,7 @@ kb_status kb_keyed_bitmap(const kb_keyed *keyed, uint32_t number, uint8_t *bitma
 }
 
 kb_status kb_keyed_verify(const kb_keyed *keyed, kb_error *error) {
-    kb_status status = kb_strings_verify(&keyed->keys, error);
+    kb_status status = kb_strings_verify(&keyed->keys, true, error);
     uint64_t end = 0;
     for (uint32_t i = 0; i < keyed->keys.count && status == KB_OK; i++) {
         key_record record;

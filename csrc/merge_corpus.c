@@ -15,19 +15,63 @@ static const kb_corpus *current(kb_merge_task *merge, uint32_t *entry) {
     return &kb_merge_read(merge, part)->corpus;
 }
 
+/* What is stored with the merged entries. */
+typedef struct {
+    kb_union shared;
+    uint64_t length;   /* of the entries' own bytes */
+    uint32_t distinct; /* most stems of an entry */
+} stored_task;
+
+/* Adds the part's shared strings to the union, but for those of no kept entry, and the lengths of own bytes. */
+static kb_status read_stored(kb_merge_task *merge, stored_task *stored, uint32_t part, kb_error *error) {
+    const kb_corpus *corpus = &kb_merge_read(merge, part)->corpus;
+    const uint32_t *numbers = merge->entries.sets[part].numbers;
+    uint32_t *shared = NULL;
+    kb_status status = kb_union_add_strings(&stored->shared, part, &corpus->shared);
+    if (status == KB_OK) {
+        shared = stored->shared.sets[part].numbers;
+        memset(shared, 0xFF, corpus->shared.count * sizeof *shared);
+    }
+    for (uint32_t i = 0; i < corpus->entries && status == KB_OK; i++) {
+        kb_entry entry = {0};
+        if (numbers[i] == KB_NONE)
+            continue;
+        status = kb_corpus_entry(corpus, i, &entry, error);
+        if (status == KB_OK && entry.shared > 0)
+            shared[entry.shared - 1] = 0;
+        stored->length += entry.stored_length;
+    }
+    return status;
+}
+
+static kb_status read_all_stored(kb_merge_task *merge, stored_task *stored, kb_error *error) {
+    kb_status status = kb_union_new(merge->order->parts_count, &stored->shared);
+    for (uint32_t part = 0; part < merge->order->parts_count && status == KB_OK; part++)
+        status = read_stored(merge, stored, part, error);
+    if (status == KB_OK)
+        status = kb_union_number(&stored->shared, &merge->current, error);
+    for (uint32_t i = 0; i < merge->entries.count; i++) {
+        uint32_t distinct = merge->merged[i].distinct;
+        stored->distinct = distinct > stored->distinct ? distinct : stored->distinct;
+    }
+    return status == KB_OK && stored->length > UINT32_MAX ? KB_E_TOO_LARGE : status;
+}
+
 /* Writes kbids and entry records. */
-static kb_status put_entries(kb_merge_task *merge, uint32_t *kbids_crc, kb_error *error) {
+static kb_status put_entries(kb_merge_task *merge, const stored_task *stored, uint32_t *kbids_crc, kb_error *error) {
     kb_container_writer *file = &merge->files[KB_FILE_CORPUS];
+    kb_record_shape shape = kb_record_shape_of((uint32_t)stored->length, stored->shared.count, stored->distinct);
     kb_bytes record = {0};
-    uint64_t stored = 0;
+    uint32_t offset = 0;
     kb_status status = KB_OK;
     kb_region_begin_table(file, KB_CORPUS_KBIDS, (uint64_t)merge->entries.count * KB_KBID_BYTES);
-    kb_region_begin_table(file, KB_CORPUS_RECORDS, (uint64_t)merge->entries.count * KB_ENTRY_BYTES);
+    kb_region_begin_table(file, KB_CORPUS_RECORDS, (uint64_t)merge->entries.count * shape.all);
     for (kb_union_walk(&merge->entries); status == KB_OK && kb_union_next(&merge->entries);) {
         const uint8_t *kbid = NULL;
         uint32_t number = 0;
         kb_entry entry;
         const kb_corpus *corpus = current(merge, &number);
+        const uint32_t *shared = stored->shared.sets[merge->current].numbers;
         status = kb_corpus_kbid(corpus, number, &kbid, error);
         if (status == KB_OK)
             status = kb_corpus_entry(corpus, number, &entry, error);
@@ -36,17 +80,26 @@ static kb_status put_entries(kb_merge_task *merge, uint32_t *kbids_crc, kb_error
         *kbids_crc = kb_crc32_more(*kbids_crc, kbid, KB_KBID_BYTES);
         kb_region_put(file, KB_CORPUS_KBIDS, kbid, KB_KBID_BYTES);
         record.length = 0;
-        kb_bytes_put_u64(&record, stored);
-        kb_bytes_put_u32(&record, entry.stored_length);
-        kb_bytes_put_u32(&record, entry.stored_crc);
-        kb_bytes_put_u32(&record, merge->merged[merge->entries.number].distinct);
+        kb_bytes_put_narrow(&record, offset, shape.stored);
+        kb_bytes_put_narrow(&record, entry.shared == 0 ? 0 : shared[entry.shared - 1] + 1, shape.shared);
+        kb_bytes_put_narrow(&record, merge->merged[merge->entries.number].distinct, shape.distinct);
         kb_region_put(file, KB_CORPUS_RECORDS, record.data, record.length);
-        stored += entry.stored_length;
+        offset += entry.stored_length;
         status = record.failed ? KB_E_MEMORY : file->status;
     }
     kb_region_end(file, KB_CORPUS_KBIDS);
     kb_region_end(file, KB_CORPUS_RECORDS);
     kb_bytes_free(&record);
+    return status;
+}
+
+static kb_status put_shared(kb_merge_task *merge, kb_union *shared, kb_error *error) {
+    kb_container_writer *file = &merge->files[KB_FILE_CORPUS];
+    uint32_t end = 0;
+    kb_status status = kb_merge_begin_strings(shared, file, KB_CORPUS_SHARED);
+    for (kb_union_walk(shared); status == KB_OK && kb_union_next(shared);)
+        status = kb_merge_put_string(merge, shared, file, KB_CORPUS_SHARED, &end, error);
+    kb_merge_end_strings(file, KB_CORPUS_SHARED);
     return status;
 }
 
@@ -73,17 +126,17 @@ static kb_status put_listed(kb_merge_task *merge, kb_error *error) {
     return status;
 }
 
-static kb_status put_stored(kb_merge_task *merge, kb_error *error) {
+static kb_status put_stored(kb_merge_task *merge, uint64_t length, kb_error *error) {
     kb_container_writer *file = &merge->files[KB_FILE_CORPUS];
     kb_status status = KB_OK;
-    kb_region_begin_lists(file, KB_CORPUS_STORED);
+    kb_region_begin_table(file, KB_CORPUS_STORED, length);
     for (kb_union_walk(&merge->entries); status == KB_OK && kb_union_next(&merge->entries);) {
-        kb_cursor stored;
+        kb_stored stored;
         uint32_t number = 0;
         const kb_corpus *corpus = current(merge, &number);
         status = kb_corpus_stored(corpus, number, &stored, error);
         if (status == KB_OK)
-            kb_region_put(file, KB_CORPUS_STORED, stored.next, kb_cursor_left(&stored));
+            kb_region_put(file, KB_CORPUS_STORED, stored.own.next, kb_cursor_left(&stored.own));
         if (status == KB_OK)
             status = file->status;
     }
@@ -123,24 +176,36 @@ static kb_status put_removed(kb_merge_task *merge, kb_error *error) {
 
 static void put_lengths(kb_merge_task *merge) {
     kb_container_writer *file = &merge->files[KB_FILE_CORPUS];
-    uint64_t count = (uint64_t)merge->entries.count * KB_FIELDS;
-    kb_region_begin_table(file, KB_CORPUS_CODES, count);
-    kb_region_begin_table(file, KB_CORPUS_LENGTHS, count * 4);
+    uint64_t count = merge->entries.count;
+    uint8_t widths[KB_FIELDS];
+    uint64_t all = 0;
     for (uint32_t field = 0; field < KB_FIELDS; field++) {
-        for (uint32_t i = 0; i < merge->entries.count; i++) {
+        uint32_t longest = 0;
+        for (uint32_t i = 0; i < count; i++)
+            longest = merge->merged[i].lengths[field] > longest ? merge->merged[i].lengths[field] : longest;
+        widths[field] = (uint8_t)kb_corpus_length_width(longest);
+        all += widths[field];
+    }
+    kb_region_begin_table(file, KB_CORPUS_CODES, count * KB_FIELDS);
+    kb_region_begin_table(file, KB_CORPUS_LENGTHS, count * all);
+    for (uint32_t field = 0; field < KB_FIELDS; field++) {
+        for (uint32_t i = 0; i < count; i++) {
             uint32_t length = merge->merged[i].lengths[field];
             uint8_t code = (uint8_t)kb_corpus_length_code(length);
+            uint8_t bytes[4];
+            kb_store_u32(bytes, length);
             kb_region_put(file, KB_CORPUS_CODES, &code, 1);
-            kb_region_put_u32(file, KB_CORPUS_LENGTHS, length);
+            kb_region_put(file, KB_CORPUS_LENGTHS, bytes, widths[field]);
         }
     }
     kb_region_end(file, KB_CORPUS_CODES);
     kb_region_end(file, KB_CORPUS_LENGTHS);
-    kb_region_begin_table(file, KB_CORPUS_TOTALS, 8 * KB_FIELDS);
+    kb_region_begin_table(file, KB_CORPUS_TOTALS, 9 * KB_FIELDS);
     for (uint32_t field = 0; field < KB_FIELDS; field++) {
         kb_region_put_u32(file, KB_CORPUS_TOTALS, (uint32_t)merge->totals[field]);
         kb_region_put_u32(file, KB_CORPUS_TOTALS, (uint32_t)(merge->totals[field] >> 32));
     }
+    kb_region_put(file, KB_CORPUS_TOTALS, widths, KB_FIELDS);
     kb_region_end(file, KB_CORPUS_TOTALS);
 }
 
@@ -283,16 +348,22 @@ static kb_status put_keyed(kb_merge_task *merge, kb_file file, kb_error *error) 
 }
 
 kb_status kb_merge_corpus(kb_merge_task *merge, uint32_t *kbids_crc, kb_error *error) {
-    kb_status status = put_entries(merge, kbids_crc, error);
+    stored_task stored = {0};
+    kb_status status = read_all_stored(merge, &stored, error);
+    if (status == KB_OK)
+        status = put_entries(merge, &stored, kbids_crc, error);
     if (status == KB_OK)
         status = put_keyed(merge, KB_FILE_CORPUS, error);
     if (status == KB_OK)
-        status = put_stored(merge, error);
+        status = put_stored(merge, stored.length, error);
     if (status == KB_OK)
         status = put_removed(merge, error);
     if (status == KB_OK)
         put_lengths(merge);
     if (status == KB_OK)
         status = put_listed(merge, error);
+    if (status == KB_OK)
+        status = put_shared(merge, &stored.shared, error);
+    kb_union_free(&stored.shared);
     return status == KB_OK ? put_keyed(merge, KB_FILE_REFERENCES, error) : status;
 }

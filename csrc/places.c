@@ -9,7 +9,7 @@ bool kb_places_check(const uint8_t *bits, uint64_t first, uint64_t count) {
 }
 
 kb_status kb_places_corrupt(const kb_segment *segment, uint32_t entry, kb_error *error) {
-    uint64_t place = segment->corpus.records.offset + (uint64_t)entry * KB_ENTRY_BYTES;
+    uint64_t place = segment->corpus.records.offset + (uint64_t)entry * segment->corpus.shape.all;
     return kb_corrupt(KB_FILE_CORPUS, place, "the lengths of an entry are not those of its positions", error);
 }
 

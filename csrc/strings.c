@@ -95,7 +95,7 @@ kb_status kb_strings_prefix(const kb_strings *strings, const uint8_t *bytes, siz
     return status != KB_OK ? status : seek(strings, 0, strings->count, bytes, length, true, end, error);
 }
 
-kb_status kb_strings_verify(const kb_strings *strings, kb_error *error) {
+kb_status kb_strings_verify(const kb_strings *strings, bool text, kb_error *error) {
     kb_file file = strings->offsets.file;
     const uint8_t *before = NULL;
     uint32_t before_length = 0;
@@ -112,7 +112,7 @@ kb_status kb_strings_verify(const kb_strings *strings, kb_error *error) {
         if (status != KB_OK)
             return status;
         uint64_t place = strings->bytes.offset + (uint64_t)(bytes - strings->bytes.bytes);
-        if (!kb_utf8_valid(bytes, length))
+        if (text && !kb_utf8_valid(bytes, length))
             return kb_corrupt(file, place, "a string is not UTF-8", error);
         if (length == 0 || (i > 0 && compare(before, before_length, bytes, length) >= 0))
             return kb_corrupt(file, place, "strings are not in ascending order", error);

@@ -35,7 +35,8 @@ kb_status kb_strings_find_between(const kb_strings *strings, uint32_t low, uint3
 kb_status kb_strings_prefix(const kb_strings *strings, const uint8_t *bytes, size_t length, uint32_t *first,
                             uint32_t *end, kb_error *error);
 
-/* Checks that the offsets leave no gaps, and that the strings are UTF-8, not empty, distinct and ascending. */
-kb_status kb_strings_verify(const kb_strings *strings, kb_error *error);
+/* Checks that the offsets leave no gaps, and that the strings are not empty, distinct and ascending, and UTF-8 if they
+ * are text. */
+kb_status kb_strings_verify(const kb_strings *strings, bool text, kb_error *error);
 
 #endif

@@ -11,11 +11,11 @@
 /* What the lists have told of each entry so far, and what was seen of the current stem's forms. */
 typedef struct {
     const kb_segment *segment;
-    const uint8_t *lengths; /* region 9 of corpus.dat */
-    uint64_t *starts;       /* by entry: the bit of its first position; and one more, the end */
-    uint8_t *places;        /* by bit: whether a token stands there */
-    uint32_t *distinct;     /* by entry: stems in title and body */
-    uint8_t *forms;         /* by form: whether a word of the current stem occurred */
+    uint32_t *lengths;  /* by field and entry */
+    uint64_t *starts;   /* by entry: the bit of its first position; and one more, the end */
+    uint8_t *places;    /* by bit: whether a token stands there */
+    uint32_t *distinct; /* by entry: stems in title and body */
+    uint8_t *forms;     /* by form: whether a word of the current stem occurred */
 } census;
 
 /* Checks the word records: each word's form is its rank among the words of its stem. */
@@ -44,10 +44,10 @@ static kb_status verify_field(census *seen, kb_positions *positions, const kb_po
                               kb_error *error) {
     uint32_t before = 0;
     uint32_t form = 0;
-    const uint8_t *length = seen->lengths + (size_t)postings->entry * 4;
+    const uint32_t *length = seen->lengths + postings->entry;
     uint64_t first = seen->starts[postings->entry];
-    for (uint32_t i = 0; i < field; i++, length += (size_t)seen->segment->entries * 4)
-        first += kb_load_u32(length);
+    for (uint32_t i = 0; i < field; i++, length += seen->segment->entries)
+        first += *length;
     kb_status status = kb_positions_seek(positions, postings, field, error);
     for (uint32_t i = 0; i < postings->frequencies[field] && status == KB_OK; i++) {
         status = kb_positions_next(positions, error);
@@ -57,7 +57,7 @@ static kb_status verify_field(census *seen, kb_positions *positions, const kb_po
             return kb_positions_corrupt(positions, "words at one position are not in order", error);
         if (i > 0 && positions->position < before)
             return kb_positions_corrupt(positions, "positions in a field fall", error);
-        if (!kb_places_mark(seen->places, first, kb_load_u32(length), positions->position))
+        if (!kb_places_mark(seen->places, first, *length, positions->position))
             return kb_places_corrupt(seen->segment, postings->entry, error);
         before = positions->position;
         form = positions->form;
@@ -139,7 +139,7 @@ static kb_status verify_entries(const census *seen, kb_error *error) {
         if (status != KB_OK)
             return status;
         if (entry.distinct != seen->distinct[i])
-            return kb_corrupt(KB_FILE_CORPUS, corpus->records.offset + (uint64_t)i * KB_ENTRY_BYTES,
+            return kb_corrupt(KB_FILE_CORPUS, corpus->records.offset + (uint64_t)i * corpus->shape.all,
                               "an entry has more or fewer distinct stems than it says", error);
         if (!kb_places_check(seen->places, seen->starts[i], seen->starts[i + 1] - seen->starts[i]))
             return kb_places_corrupt(seen->segment, i, error);
@@ -150,19 +150,22 @@ static kb_status verify_entries(const census *seen, kb_error *error) {
 /* Begins with no position seen. */
 static kb_status begin_places(census *seen, kb_error *error) {
     const kb_segment *segment = seen->segment;
-    const kb_table *table = &segment->corpus.lengths;
     uint64_t total = 0;
-    kb_status status = kb_table_bytes(table, 0, table->length, &seen->lengths, error);
+    kb_status status = KB_OK;
+    seen->lengths = malloc(((size_t)segment->entries * KB_FIELDS + 1) * sizeof *seen->lengths);
+    seen->starts = malloc(((size_t)segment->entries + 1) * sizeof *seen->starts);
+    if (seen->lengths == NULL || seen->starts == NULL)
+        return KB_E_MEMORY;
+    for (uint32_t i = 0; i < segment->entries && status == KB_OK; i++) {
+        seen->starts[i] = total;
+        for (uint32_t field = 0; field < KB_FIELDS && status == KB_OK; field++) {
+            uint32_t *length = &seen->lengths[(size_t)field * segment->entries + i];
+            status = kb_corpus_length(&segment->corpus, i, field, length, error);
+            total += status == KB_OK ? *length : 0;
+        }
+    }
     if (status != KB_OK)
         return status;
-    seen->starts = malloc(((size_t)segment->entries + 1) * sizeof *seen->starts);
-    if (seen->starts == NULL)
-        return KB_E_MEMORY;
-    for (uint32_t i = 0; i < segment->entries; i++) {
-        seen->starts[i] = total;
-        for (uint32_t field = 0; field < KB_FIELDS; field++)
-            total += kb_load_u32(seen->lengths + ((size_t)field * segment->entries + i) * 4);
-    }
     seen->starts[segment->entries] = total;
     status = kb_places_possible(segment, total, error);
     if (status != KB_OK)
@@ -183,9 +186,9 @@ kb_status kb_segment_verify(const kb_segment *segment, kb_error *error) {
     if (status == KB_OK)
         status = kb_keyed_verify(&segment->references, error);
     if (status == KB_OK)
-        status = kb_strings_verify(&terms->words, error);
+        status = kb_strings_verify(&terms->words, true, error);
     if (status == KB_OK)
-        status = kb_strings_verify(&terms->stems, error);
+        status = kb_strings_verify(&terms->stems, true, error);
     if (status != KB_OK)
         return status;
     ranks = calloc((size_t)terms->stems.count + 1, sizeof *ranks);
@@ -204,6 +207,7 @@ kb_status kb_segment_verify(const kb_segment *segment, kb_error *error) {
         status = verify_entries(&seen, error);
 done:
     free(ranks);
+    free(seen.lengths);
     free(seen.starts);
     free(seen.places);
     free(seen.distinct);

@@ -129,7 +129,10 @@ cdef extern from "segment.h" nogil:
     kb_status kb_corpus_entry(const kb_corpus *corpus, uint32_t number, kb_entry *entry, kb_error *error)
     kb_status kb_corpus_length(const kb_corpus *corpus, uint32_t number, uint32_t field, uint32_t *length,
                                kb_error *error)
-    kb_status kb_corpus_stored(const kb_corpus *corpus, uint32_t number, kb_cursor *cursor, kb_error *error)
+    ctypedef struct kb_stored:
+        kb_cursor shared
+        kb_cursor own
+    kb_status kb_corpus_stored(const kb_corpus *corpus, uint32_t number, kb_stored *stored, kb_error *error)
     kb_status kb_corpus_listed(const kb_corpus *corpus, const uint8_t **bitmap, kb_error *error)
 
 cdef extern from "bm25f.h" nogil:

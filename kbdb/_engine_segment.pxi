@@ -95,14 +95,17 @@ cdef class Segment:
 
     def stored(self, entry: int) -> bytes:
         """The bytes that were stored with an entry."""
-        cdef kb_cursor cursor
+        cdef kb_stored stored
         cdef kb_error error
         cdef kb_status status
         check_entry_number(entry, self._segment.entries)
-        status = kb_corpus_stored(&self._segment.corpus, entry, &cursor, &error)
+        status = kb_corpus_stored(&self._segment.corpus, entry, &stored, &error)
         if status != KB_OK:
             raise _failure(status, &error, self.name)
-        return PyBytes_FromStringAndSize(<const char *>cursor.next, cursor.end - cursor.next)
+        return (
+            PyBytes_FromStringAndSize(<const char *>stored.shared.next, stored.shared.end - stored.shared.next)
+            + PyBytes_FromStringAndSize(<const char *>stored.own.next, stored.own.end - stored.own.next)
+        )
 
     def lengths(self, entry: int) -> tuple:
         """Positions in each of ``FIELDS``."""

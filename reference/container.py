@@ -35,7 +35,7 @@ class Kind:
 KEYED = (False, False, False, True)
 TERMS = Kind("terms.idx", b"KBTI", (False, False, False, False, False, False, True))
 POSITIONS = Kind("positions.idx", b"KBPO", (True,))
-CORPUS = Kind("corpus.dat", b"KBCO", (False, False, *KEYED, True, False, False, False, False, False))
+CORPUS = Kind("corpus.dat", b"KBCO", (False, False, *KEYED, *[False] * 8))
 REFERENCES = Kind("references.idx", b"KBRF", KEYED)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from kbdb.plan import FIELDS
 from kbdb.reference.container import Container, container_place
-from kbdb.reference.corpus import LENGTH, LENGTHS, corpus_lengths
+from kbdb.reference.corpus import RECORDS, corpus_lengths, corpus_record_widths
 from kbdb.reference.varint import corrupt
 
 
@@ -23,5 +23,5 @@ def places_check(corpus: Container, entry: int, places: Iterable[tuple[int, int]
     fields = [field for field, _ in found]
     full = lengths == tuple(map(fields.count, range(len(FIELDS))))
     if not full or any(position >= lengths[field] for field, position in found):
-        place = container_place(corpus, LENGTHS, LENGTH.size * entry)
+        place = container_place(corpus, RECORDS, sum(corpus_record_widths(corpus)) * entry)
         raise corrupt(corpus.path, place, f"the lengths of entry {entry} are not those of its positions")

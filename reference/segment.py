@@ -19,7 +19,6 @@ from kbdb.reference.container import (
 )
 from kbdb.reference.corpus import (
     FILTERS,
-    RECORD,
     RECORDS,
     TARGETS,
     corpus_entry,
@@ -28,6 +27,7 @@ from kbdb.reference.corpus import (
     corpus_lengths,
     corpus_listed,
     corpus_open,
+    corpus_record_widths,
     corpus_removed,
     corpus_stored,
 )
@@ -161,7 +161,7 @@ class Segment:
                     sets[entry].add(stem)
         for entry, held in enumerate(sets):
             if len(held) != corpus_entry(self.corpus, entry).distinct:
-                place = container_place(self.corpus, RECORDS, RECORD.size * entry)
+                place = container_place(self.corpus, RECORDS, sum(corpus_record_widths(self.corpus)) * entry)
                 raise corrupt(self.corpus.path, place, f"entry {entry} has {len(held)} stems in title and body")
         return list(map(frozenset, sets))
 

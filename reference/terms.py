@@ -18,7 +18,16 @@ from kbdb.reference.container import (
     table_rows,
 )
 from kbdb.reference.strings import strings_all, strings_count, strings_find, strings_text, strings_write
-from kbdb.reference.varint import LIMIT, Span, corrupt, varint_encode, varint_first
+from kbdb.reference.varint import (
+    LIMIT,
+    Span,
+    corrupt,
+    narrow_decode,
+    narrow_encode,
+    narrow_width,
+    varint_encode,
+    varint_first,
+)
 
 WORDS, WORD_RECORDS, STEMS, STEM_RECORDS, POSTINGS = 0, 2, 3, 5, 6
 WORD_RECORD = struct.Struct("<II")
@@ -66,12 +75,12 @@ class Posting(NamedTuple):
 
 
 class BlockRef(NamedTuple):
-    """Of a block of postings: its last entry, where it and its positions end, the largest saturation in 255ths."""
+    """Of a block of postings: the largest saturation in 255ths, its last entry, where it and its positions end."""
 
+    impact: int
     last: int
     postings_end: int
     positions_end: int
-    impact: int
 
 
 class StemLists(NamedTuple):
@@ -221,26 +230,16 @@ def _list(container: Container, record: StemRecord) -> tuple[Span, list[BlockRef
         raise corrupt(span.path, span.offset, f"a list is too short for {record.df} postings")
     refs = []
     for start in range(0, size * count, size):
-        impact, last, *ends = _narrow(span.data[start : start + size], widths)
+        impact, last, *ends = narrow_decode(span.data[start : start + size], widths)
         postings_end, positions_end = ends or (len(span.data) - size * count, record.positions_length)
-        refs.append(BlockRef(last, postings_end, positions_end, impact))
+        refs.append(BlockRef(impact, last, postings_end, positions_end))
     return span, refs, size * count
-
-
-def _narrow(data: bytes, widths: Sequence[int]) -> list[int]:
-    """The numbers of so many bytes each."""
-    ends = list(accumulate(widths, initial=0))
-    return [int.from_bytes(data[start:end], "little") for start, end in pairwise(ends)]
 
 
 def _ref_widths(entries: int, blocks: int, postings_length: int, positions_length: int) -> list[int]:
     """In how many bytes a ref's impact, last entry, and, unless there is one block, its two ends are written."""
     ends = [postings_length, positions_length] if blocks > 1 else []
-    return [1, *map(_narrow_width, [entries - 1, *ends])]
-
-
-def _narrow_width(value: int) -> int:
-    return max(1, -(-value.bit_length() // 8))
+    return [1, *map(narrow_width, [entries - 1, *ends])]
 
 
 def postings_encode(
@@ -261,18 +260,13 @@ def postings_encode(
         group = slice(BLOCK * number, BLOCK * (number + 1))
         blocks += _encode(postings[group], before)
         before = postings[group][-1].entry
-        refs.append(BlockRef(before, len(blocks), positions_end, max(impacts[group])))
+        refs.append(BlockRef(max(impacts[group]), before, len(blocks), positions_end))
     # The refs' own bytes count too in the length that tells how wide they are.
     for width in range(1, 5):
         widths = _ref_widths(entries, len(refs), (1 << 8 * width) - 1, positions_ends[-1])
-        if _narrow_width(sum(widths) * len(refs) + len(blocks)) <= width:
+        if narrow_width(sum(widths) * len(refs) + len(blocks)) <= width:
             break
-    return b"".join(_encode_ref(ref, widths) for ref in refs) + blocks
-
-
-def _encode_ref(ref: BlockRef, widths: Sequence[int]) -> bytes:
-    values = (ref.impact, ref.last, ref.postings_end, ref.positions_end)
-    return b"".join(value.to_bytes(width, "little") for value, width in zip(values, widths, strict=False))
+    return b"".join(narrow_encode(ref, widths) for ref in refs) + blocks
 
 
 def _encode(postings: Sequence[Posting], before: int) -> bytes:

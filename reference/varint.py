@@ -1,8 +1,10 @@
-"""Varints (csrc/README.md, section 1) and the spans of file bytes they are read from; every list decoder uses them."""
+"""Varints and narrow integers (csrc/README.md, section 1), and the spans of file bytes that lists are read from."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 
 from kbdb.errors import CorruptError, TooLargeError
 
@@ -76,3 +78,20 @@ def varint_first(span: Span) -> tuple[int, int]:
     if not values:
         raise corrupt(span.path, span.offset, "a list ends before a varint")
     return values[0], length
+
+
+def narrow_width(value: int) -> int:
+    """The bytes, 1 to 4, in which integers up to ``value`` are written; TooLargeError when they do not fit 32 bits."""
+    varint_encode(value)
+    return max(1, -(-value.bit_length() // 8))
+
+
+def narrow_encode(values: Sequence[int], widths: Sequence[int]) -> bytes:
+    """Integers in so many bytes each; those past the last width are left out."""
+    return b"".join(value.to_bytes(width, "little") for value, width in zip(values, widths, strict=False))
+
+
+def narrow_decode(data: bytes, widths: Sequence[int]) -> list[int]:
+    """The integers of so many bytes each."""
+    ends = accumulate(widths, initial=0)
+    return [int.from_bytes(data[start:end], "little") for start, end in pairwise(ends)]

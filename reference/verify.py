@@ -10,10 +10,10 @@ from kbdb.reference.container import (
     container_verify,
 )
 from kbdb.reference.corpus import (
-    RECORD,
     RECORDS,
     TARGETS,
     corpus_entries,
+    corpus_record_widths,
     corpus_verify,
 )
 from kbdb.reference.keyed import keyed_verify
@@ -87,7 +87,7 @@ def _verify_stem(segment: Segment, record: StemRecord, places_seen: list[set[tup
 
 def _verify_counts(segment: Segment, places_seen: list[set[tuple[int, int]]], distinct: list[int]) -> None:
     for entry, record in enumerate(corpus_entries(segment.corpus)):
-        place = container_place(segment.corpus, RECORDS, RECORD.size * entry)
+        place = container_place(segment.corpus, RECORDS, sum(corpus_record_widths(segment.corpus)) * entry)
         places_check(segment.corpus, entry, places_seen[entry])
         if record.distinct != distinct[entry]:
             raise corrupt(segment.corpus.path, place, f"entry {entry} has {distinct[entry]} stems in title and body")

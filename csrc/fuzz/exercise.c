@@ -39,9 +39,11 @@ static void read_keys(const kb_keyed *keyed, kb_status *first) {
 static void read_entries(const kb_segment *segment, kb_status *first) {
     kb_error error = {0};
     for (uint32_t i = 0; i < segment->entries; i++) {
-        kb_cursor stored = {0};
+        kb_stored stored;
         kb_status status = kb_corpus_stored(&segment->corpus, i, &stored, &error);
-        for (const uint8_t *byte = stored.next; status == KB_OK && byte < stored.end; byte++)
+        for (const uint8_t *byte = stored.shared.next; status == KB_OK && byte < stored.shared.end; byte++)
+            assert(*byte <= 0xFF);
+        for (const uint8_t *byte = stored.own.next; status == KB_OK && byte < stored.own.end; byte++)
             assert(*byte <= 0xFF);
         keep_first(first, status);
     }

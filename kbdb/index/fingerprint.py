@@ -7,7 +7,7 @@ from hashlib import sha256
 from kbdb.index.api import EngineModule
 from kbdb.plan import Params
 
-FORMAT = 2
+FORMAT = 3
 """Version of the segment files (csrc/README.md, 2) and of what ``kbdb.knowledge.entries`` puts into them."""
 
 SNOWBALL = "3.1"

@@ -65,7 +65,7 @@ class StoredSection(NamedTuple):
         for p in self.places:
             docid = "" if p.source and p.docid == docid_of_source(p.source) else p.docid
             lines = f"{p.level},{p.line},{p.line_end - p.line}"
-            groups.append([docid, p.source, p.mark, lines, *p.heading_path])
+            groups.append([docid, p.source, p.mark, *p.heading_path, lines])
         if groups[0][:2] == USUAL_TYPES:
             groups[0][:2] = ["", ""]
         text = GROUP.join(map(ITEM.join, groups))
@@ -82,7 +82,7 @@ class StoredSection(NamedTuple):
         if not type:
             section_type, type = USUAL_TYPES
         places = []
-        for docid, source, mark, lines, *path in groups[1:]:
+        for docid, source, mark, *path, lines in groups[1:]:
             level, line, more = map(int, lines.split(","))
             docid = docid or docid_of_source(source)
             places.append(StoredPlace(docid, source, mark, tuple(path), level, line, line + more))

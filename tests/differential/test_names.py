@@ -55,6 +55,7 @@ ONLY_IN_C = {
         "postings_exception",
         "postings_find",
         "postings_find_block",
+        "postings_impact",
         "postings_last",
         "postings_move",
         "postings_ref",
@@ -70,6 +71,8 @@ ONLY_IN_C = {
     *("strings_seek", "strings_find_between", "strings_prefix", "keyed_bitmap"),
     # Tables of norms and of what was looked up before make C fast.
     *("bm25f_prepare", "term_find"),
+    # How wide numbers are: lists and dicts of widths.
+    *("ref_shape_of", "record_shape_of"),
     # A number at a time, and what bounds are made of.
     *("bits_bytes", "bits_get", "bits_put", "bm25f_most", "corpus_code_length", "corpus_length"),
     # The steps of Builder.add, merge and finish, between which C hands words to Python to be folded and stemmed.
@@ -91,7 +94,8 @@ ONLY_IN_PYTHON = {
     *("keyed_find", "keyed_keys", "keyed_record", "container_length", "container_place"),
     *("terms_find_word", "words_df", "bm25f_averages", "scan_toml", "postings_read"),
     # Numbers are packed and unpacked a block at a time.
-    *("bits_pack", "bits_size", "bits_unpack"),
+    *("bits_pack", "bits_size", "bits_unpack", "varint_first", "narrow_encode", "narrow_decode"),
+    *("corpus_record_widths",),
 }
 
 

@@ -13,6 +13,7 @@ from kbdb.reference.corpus import (
     corpus_length_code,
     corpus_lengths,
     corpus_open,
+    corpus_stored,
     corpus_verify,
     corpus_write,
 )
@@ -62,40 +63,75 @@ def test_tables_that_do_not_fit_each_other_are_corrupt() -> None:
 
 
 ENTRIES = [
-    CorpusEntry(b"a" * 16, b"xyz", True, 4, (1, 64, 3, 4, 5)),
+    CorpusEntry(b"a" * 16, b"s\x1fxyz", True, 4, (1, 64, 3, 4, 5)),
     CorpusEntry(b"b" * 16, b"", False, 0, (0, 7, 0, 0, 1)),
+    CorpusEntry(b"c" * 16, b"s\x1f", False, 300, (0, 300, 0, 0, 0)),
+    CorpusEntry(b"d" * 16, b"own", True, 1, (1, 0, 0, 0, 0)),
 ]
 
 
 def corpus(regions: list[bytes]) -> Container:
-    data = container_write(CORPUS, 7, 2, crc32(regions[0]), regions)
+    data = container_write(CORPUS, 7, len(regions[0]) // 16, crc32(regions[0]), regions)
     container = container_open(CORPUS, memoryview(data), 7, "corpus.dat")
     corpus_open(container)
     return container
 
 
 def test_entry_records() -> None:
-    regions = corpus_write(ENTRIES, {}, [b"c" * 16])
-    kbids, records, *filters, stored, removed, codes, lengths, totals, listed = regions
-    assert kbids == b"a" * 16 + b"b" * 16
-    assert struct.pack("<QIII", 0, 3, crc32(b"xyz"), 4) == records[:20]
-    assert struct.pack("<QIII", 3, 0, 0, 0) == records[20:]
+    regions = corpus_write(ENTRIES, {}, [b"e" * 16])
+    kbids, records, *filters, stored, removed, codes, lengths, totals, listed, shared_ends, shared = regions
+    assert kbids == b"a" * 16 + b"b" * 16 + b"c" * 16 + b"d" * 16
+    assert records == bytes.fromhex("00 01 0400  03 00 0000  03 01 2c01  03 00 0100")
     assert filters == [b"\0\0\0\0", b"", b"", b""]
-    assert (stored, removed) == (b"xyz", b"c" * 16)
-    assert codes == bytes((1, 0, 64, 7, 3, 0, 4, 0, 5, 1))
-    assert struct.pack("<10I", 1, 0, 64, 7, 3, 0, 4, 0, 5, 1) == lengths
-    assert struct.pack("<5Q", 1, 71, 3, 4, 6) == totals
-    assert listed == b"\1"
+    assert (stored, removed) == (b"xyzown", b"e" * 16)
+    assert (shared_ends, shared) == (struct.pack("<2I", 0, 2), b"s\x1f")
+    assert codes == bytes((1, 0, 0, 1, 64, 7, 133, 0, 3, 0, 0, 0, 4, 0, 0, 0, 5, 1, 0, 0))
+    assert struct.pack("<4H", 64, 7, 300, 0) == lengths
+    assert struct.pack("<5Q5B", 2, 371, 3, 4, 6, 0, 2, 0, 0, 0) == totals
+    assert listed == b"\x09"
 
 
 def test_entry_records_are_read_back() -> None:
     container = corpus(corpus_write(ENTRIES, {}, []))
-    assert [entry.lengths for entry in ENTRIES] == [corpus_lengths(container, number) for number in range(2)]
-    assert corpus_entry(container, 1) == (3, 0, 0, 0)
+    numbers = range(len(ENTRIES))
+    assert [entry.lengths for entry in ENTRIES] == [corpus_lengths(container, number) for number in numbers]
+    assert [entry.stored for entry in ENTRIES] == [corpus_stored(container, number) for number in numbers]
+    assert corpus_entry(container, 2) == (3, 1, 300)
     corpus_verify(container)
 
 
-@pytest.mark.parametrize(("region", "extra"), [(8, 1), (9, 4), (9, 20), (10, 40), (9, 1), (10, 8), (11, 1)])
+@pytest.mark.parametrize("longest", [63, 64, 255, 256, 65535, 65536, 2**24 - 1, 2**24, 2**32 - 1])
+def test_lengths_of_each_width(longest: int) -> None:
+    entries = [CorpusEntry(bytes([i]) * 16, b"", True, 1, (i, longest >> i, 0, 0, 0)) for i in range(8)]
+    container = corpus(corpus_write(entries, {}, []))
+    assert [entry.lengths for entry in entries] == [corpus_lengths(container, number) for number in range(8)]
+    corpus_verify(container)
+
+
+@pytest.mark.parametrize(
+    ("region", "changed", "message"),
+    [
+        (1, "00 01 0400  03 00 0000  03 02 2c01  03 00 0100", "misplaced"),
+        (1, "01 01 0400  03 00 0000  03 01 2c01  03 00 0100", "misplaced"),
+        (1, "00 01 0400  03 00 0000  02 01 2c01  03 00 0100", "misplaced"),
+        (1, "00 01 0400  03 00 0000  03 01 2c01  07 00 0100", "misplaced"),
+        (1, "00 01 0400  03 00 0000  03 01 0200  03 00 0100", "wider"),
+        (1, "00 00 0400  03 00 0000  03 00 2c01  03 00 0100", "shared by no entry"),
+        (6, "78 1f 79 6f 77 6e", "misplaced"),
+        (13, "73 74", "misplaced"),
+    ],
+    ids=["shared", "first", "falls", "past the end", "wide", "unused", "own bytes end a shared part", "no end"],
+)
+def test_wrong_records_are_corrupt(region: int, changed: str, message: str) -> None:
+    regions = corpus_write(ENTRIES, {}, [])
+    container = corpus([*regions[:region], bytes.fromhex(changed), *regions[region + 1 :]])
+    with pytest.raises(CorruptError, match=message):
+        corpus_verify(container)
+
+
+@pytest.mark.parametrize(
+    ("region", "extra"), [(1, 1), (1, 16), (8, 1), (9, 2), (9, 8), (10, 45), (9, 1), (10, 8), (11, 1)]
+)
 def test_lengths_that_do_not_fit_the_entries_are_corrupt(region: int, extra: int) -> None:
     regions = corpus_write(ENTRIES, {}, [])
     for changed in (regions[region] + bytes(extra), regions[region][: -min(extra, len(regions[region]))]):
@@ -105,7 +141,7 @@ def test_lengths_that_do_not_fit_the_entries_are_corrupt(region: int, extra: int
 
 @pytest.mark.parametrize(
     ("region", "message"),
-    [(8, "length code of field 4 of entry 1"), (9, "length code of field 4 of entry 1"), (10, "totals")],
+    [(8, "totals"), (9, "length code of field 1 of entry 3"), (10, "do not fit")],
 )
 def test_verify_compares_codes_and_totals_with_the_lengths(region: int, message: str) -> None:
     regions = corpus_write(ENTRIES, {}, [])

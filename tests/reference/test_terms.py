@@ -86,7 +86,7 @@ def test_postings() -> None:
     assert data == postings_encode(POSTINGS, [3, 200, 0, 7, 199], [77], 100_000)
     container, record = one_stem(data, 5, positions=bytes(77))
     assert postings_read(container, record) == POSTINGS
-    assert postings_blocks(container, record) == [BlockRef(38, len(POSTINGS_BLOCK), 77, 200)]
+    assert postings_blocks(container, record) == [BlockRef(200, 38, len(POSTINGS_BLOCK), 77)]
 
 
 @pytest.mark.parametrize(

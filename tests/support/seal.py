@@ -45,7 +45,6 @@ def _sealed(files: SegmentFiles, regions: dict[str, list[bytearray]]) -> Segment
     _seal(terms[5], positions[0], "<QQIIIIII", (1, 3, 7))
     _seal(corpus[4], corpus[5], "<QIII", (0, 1, 3))
     _seal(references[2], references[3], "<QIII", (0, 1, 3))
-    _seal(corpus[1], corpus[6], "<QIII", (0, 1, 2))
     entries = len(_regions(files, "corpus")[0]) // 16
     kbids_crc = crc32(corpus[0])
     written = {
