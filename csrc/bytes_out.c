@@ -57,6 +57,13 @@ void kb_bytes_put_u32(kb_bytes *bytes, uint32_t value) { put_little_endian(bytes
 
 void kb_bytes_put_u64(kb_bytes *bytes, uint64_t value) { put_little_endian(bytes, value, 8); }
 
+void kb_bytes_put_u40(kb_bytes *bytes, uint64_t value) {
+    uint8_t data[5];
+    kb_store_u32(data, (uint32_t)value);
+    data[4] = (uint8_t)(value >> 32);
+    kb_bytes_put(bytes, data, sizeof data);
+}
+
 void kb_bytes_put_narrow(kb_bytes *bytes, uint32_t value, uint32_t width) {
     uint8_t data[4];
     kb_store_u32(data, value);

@@ -28,6 +28,7 @@ void kb_bytes_put(kb_bytes *bytes, const uint8_t *data, size_t length);
 void kb_bytes_put_zeros(kb_bytes *bytes, size_t count);
 void kb_bytes_put_u16(kb_bytes *bytes, uint16_t value);
 void kb_bytes_put_u32(kb_bytes *bytes, uint32_t value);
+void kb_bytes_put_u40(kb_bytes *bytes, uint64_t value); /* its lowest 5 bytes */
 void kb_bytes_put_u64(kb_bytes *bytes, uint64_t value);
 void kb_bytes_put_narrow(kb_bytes *bytes, uint32_t value, uint32_t width); /* the lowest `width` bytes, at most 4 */
 void kb_bytes_put_varint(kb_bytes *bytes, uint32_t value);

@@ -42,6 +42,8 @@ static inline uint32_t kb_load_narrow(const uint8_t *bytes, uint32_t width) {
     return value;
 }
 
+static inline uint64_t kb_load_u40(const uint8_t *bytes) { return kb_load_u32(bytes) | (uint64_t)bytes[4] << 32; }
+
 static inline size_t kb_cursor_left(const kb_cursor *cursor) { return (size_t)(cursor->end - cursor->next); }
 
 /* Reads a varint of two bytes or more; kb_cursor_varint is the door. */

@@ -225,7 +225,7 @@ static kb_status put_stems(inversion_task *inversion) {
                 return status;
         }
     }
-    return KB_OK;
+    return kb_lists_end_all(&inversion->writer);
 }
 
 /* Writes strings to an offsets and a bytes region. */
@@ -263,10 +263,15 @@ static kb_status write_terms(inversion_task *inversion, kb_bytes *terms, kb_byte
     kb_bytes *regions = inversion->regions;
     const kb_numbers *words = &builder->sorted_words;
     kb_status status = put_strings(&builder->words, words->items, words->count, &regions[0], &regions[1]);
+    uint32_t forms = 0;
+    for (uint32_t i = 0; i < inversion->stems_count; i++)
+        forms = inversion->stem_forms[i] > forms ? inversion->stem_forms[i] : forms;
+    kb_terms_shape shape = kb_terms_shape_of(builder->entries_count, inversion->stems_count, forms);
     for (size_t i = 0; i < words->count; i++) {
-        kb_bytes_put_u32(&regions[2], inversion->word_ranks[words->items[i]]);
-        kb_bytes_put_u32(&regions[2], inversion->word_forms[words->items[i]]);
+        kb_bytes_put_narrow(&regions[2], inversion->word_ranks[words->items[i]], shape.word_stem);
+        kb_bytes_put_narrow(&regions[2], inversion->word_forms[words->items[i]], shape.word_form);
     }
+    inversion->writer.shape = shape;
     if (status == KB_OK)
         status = put_strings(&builder->stems, inversion->stems, inversion->stems_count, &regions[3], &regions[4]);
     if (status == KB_OK)

@@ -271,16 +271,24 @@ kb_status kb_lists_end(kb_lists_writer *writer) {
         return KB_E_MEMORY;
     size_t postings_length = writer->postings.length - writer->postings_start;
     size_t positions_length = writer->positions.length - writer->positions_start;
-    if (postings_length > UINT32_MAX)
+    uint64_t postings_start = writer->postings_taken + writer->postings_start;
+    uint64_t positions_start = writer->positions_taken + writer->positions_start;
+    if (postings_length > UINT32_MAX || postings_start + postings_length > KB_LISTS_MAX ||
+        positions_start + positions_length > KB_LISTS_MAX)
         return KB_E_TOO_LARGE;
-    kb_bytes_put_u64(&writer->records, writer->postings_taken + writer->postings_start);
-    kb_bytes_put_u64(&writer->records, writer->positions_taken + writer->positions_start);
-    kb_bytes_put_u32(&writer->records, (uint32_t)postings_length);
-    kb_bytes_put_u32(&writer->records, (uint32_t)positions_length);
-    kb_bytes_put_u32(&writer->records, writer->df);
-    kb_bytes_put_u32(&writer->records, writer->forms);
+    kb_bytes_put_u40(&writer->records, postings_start);
+    kb_bytes_put_u40(&writer->records, positions_start);
     kb_bytes_put_u32(&writer->records, kb_crc32(writer->postings.data + writer->postings_start, postings_length));
     kb_bytes_put_u32(&writer->records, kb_crc32(writer->positions.data + writer->positions_start, positions_length));
+    kb_bytes_put_narrow(&writer->records, writer->df, writer->shape.df);
+    kb_bytes_put_narrow(&writer->records, writer->forms, writer->shape.forms);
+    return writer->records.failed ? KB_E_MEMORY : KB_OK;
+}
+
+kb_status kb_lists_end_all(kb_lists_writer *writer) {
+    kb_bytes_put_u40(&writer->records, writer->postings_taken + writer->postings.length);
+    kb_bytes_put_u40(&writer->records, writer->positions_taken + writer->positions.length);
+    kb_bytes_put_zeros(&writer->records, writer->shape.stem - 10);
     return writer->records.failed ? KB_E_MEMORY : KB_OK;
 }
 

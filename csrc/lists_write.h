@@ -16,6 +16,7 @@
 typedef struct {
     const kb_bm25f *bm25f;  /* of all entries of the segment */
     uint32_t entries_count; /* of the segment */
+    kb_terms_shape shape;   /* of its records */
     kb_bytes records;       /* regions 5 and 6 of terms.idx, region 0 of positions.idx, without what was taken */
     kb_bytes postings;
     kb_bytes positions;
@@ -63,6 +64,9 @@ kb_status kb_lists_posting(kb_lists_writer *writer, uint32_t entry, const uint32
 
 /* Completes the stem. KB_E_TOO_LARGE, KB_E_MEMORY. */
 kb_status kb_lists_end(kb_lists_writer *writer);
+
+/* After the last stem: puts the record that tells where its lists end. KB_E_MEMORY. */
+kb_status kb_lists_end_all(kb_lists_writer *writer);
 
 /* Empties records, postings and positions. */
 void kb_lists_taken(kb_lists_writer *writer);

@@ -11,8 +11,6 @@
 #define STEM_OFFSETS 3u
 #define STEM_RECORDS 5u
 #define POSTINGS 6u
-#define WORD_BYTES 8u
-#define STEM_BYTES 40u
 
 /* The words of a part. A word's place is that of its form among the forms of all stems. */
 typedef struct {
@@ -36,6 +34,7 @@ typedef struct {
     kb_union words;
     kb_union stems;
     uint32_t *stem_forms; /* by stem of the merged segment: its forms, counted */
+    uint32_t most_forms;  /* of a stem */
     uint8_t *seen;        /* by form: whether the current stem was met as it */
     source *sources;      /* one a part */
     source **walking;     /* those that are at a posting of the current stem */
@@ -58,7 +57,7 @@ static kb_status read_forms(terms_task *task, uint32_t part, uint32_t *ranks, kb
         if (status != KB_OK)
             return status;
         if (word.form != ranks[word.stem]++)
-            return kb_corrupt(KB_FILE_TERMS, terms->word_records.offset + (uint64_t)i * WORD_BYTES,
+            return kb_corrupt(KB_FILE_TERMS, terms->word_records.offset + (uint64_t)i * terms->shape.word,
                               "a word's form is not its rank", error);
     }
     for (uint32_t i = 0; i < terms->stems.count; i++) {
@@ -67,7 +66,7 @@ static kb_status read_forms(terms_task *task, uint32_t part, uint32_t *ranks, kb
         if (status != KB_OK)
             return status;
         if (stem.forms != ranks[i])
-            return kb_corrupt(KB_FILE_TERMS, terms->stem_records.offset + (uint64_t)i * STEM_BYTES,
+            return kb_corrupt(KB_FILE_TERMS, terms->stem_records.offset + (uint64_t)i * terms->shape.stem,
                               "a stem's forms are not as many as its words", error);
         bases[i] = (uint32_t)base;
         base += stem.forms;
@@ -159,9 +158,10 @@ static kb_status read_part(terms_task *task, uint32_t part, kb_error *error) {
 }
 
 /* Gives the current word of the union its form; its stem must be the same in all parts. */
-static kb_status number_form(terms_task *task, uint32_t *stem, uint32_t *form, kb_error *error) {
+static kb_status number_form(terms_task *task, kb_error *error) {
     const kb_union *words = &task->words;
-    *stem = KB_NONE;
+    uint32_t stem = KB_NONE;
+    uint32_t form = 0;
     for (uint32_t i = 0; i < words->holders_count; i++) {
         uint32_t part = words->holders[i];
         const kb_terms *terms = terms_of(task, part);
@@ -170,30 +170,49 @@ static kb_status number_form(terms_task *task, uint32_t *stem, uint32_t *form, k
         if (status != KB_OK)
             return status;
         uint32_t number = task->stems.sets[part].numbers[word.stem];
-        if (*stem != KB_NONE && number != *stem)
-            return kb_corrupt(KB_FILE_TERMS, terms->word_records.offset + (uint64_t)words->sets[part].at * WORD_BYTES,
+        if (stem != KB_NONE && number != stem)
+            return kb_corrupt(KB_FILE_TERMS, terms->word_records.offset + (uint64_t)words->sets[part].at * terms->shape.word,
                               "a word has another stem than in an earlier segment", error);
-        if (*stem == KB_NONE)
-            *form = task->stem_forms[number]++;
-        *stem = number;
-        task->parts[part].forms[task->parts[part].bases[word.stem] + word.form] = *form;
+        if (stem == KB_NONE)
+            form = task->stem_forms[number]++;
+        stem = number;
+        task->parts[part].forms[task->parts[part].bases[word.stem] + word.form] = form;
     }
     return KB_OK;
 }
 
+static kb_status number_forms(terms_task *task, kb_error *error) {
+    kb_status status = KB_OK;
+    uint32_t most = 0;
+    for (kb_union_walk(&task->words); status == KB_OK && kb_union_next(&task->words);)
+        status = number_form(task, error);
+    for (uint32_t i = 0; i < task->stems.count; i++)
+        most = task->stem_forms[i] > most ? task->stem_forms[i] : most;
+    task->most_forms = most;
+    task->lists.shape = kb_terms_shape_of(task->merge->entries.count, task->stems.count, most);
+    return status;
+}
+
 static kb_status put_words(terms_task *task, kb_error *error) {
     kb_container_writer *file = &task->merge->files[KB_FILE_TERMS];
+    const kb_union *words = &task->words;
+    const kb_terms_shape *shape = &task->lists.shape;
     uint32_t end = 0;
-    kb_status status = kb_merge_begin_strings(&task->words, file, WORD_OFFSETS);
-    kb_region_begin_table(file, WORD_RECORDS, (uint64_t)task->words.count * WORD_BYTES);
+    kb_status status = kb_merge_begin_strings(words, file, WORD_OFFSETS);
+    kb_region_begin_table(file, WORD_RECORDS, (uint64_t)words->count * shape->word);
     for (kb_union_walk(&task->words); status == KB_OK && kb_union_next(&task->words);) {
-        uint32_t stem = 0;
-        uint32_t form = 0;
-        status = kb_merge_put_string(task->merge, &task->words, file, WORD_OFFSETS, &end, error);
+        uint32_t part = words->holders[0];
+        kb_word word = {0};
+        status = kb_merge_put_string(task->merge, words, file, WORD_OFFSETS, &end, error);
         if (status == KB_OK)
-            status = number_form(task, &stem, &form, error);
-        kb_region_put_u32(file, WORD_RECORDS, stem);
-        kb_region_put_u32(file, WORD_RECORDS, form);
+            status = kb_terms_word(terms_of(task, part), words->sets[part].at, &word, error);
+        if (status != KB_OK)
+            break;
+        uint32_t form = task->parts[part].forms[task->parts[part].bases[word.stem] + word.form];
+        uint8_t record[8];
+        kb_store_u32(record, task->stems.sets[part].numbers[word.stem]);
+        kb_store_u32(record + shape->word_stem, form);
+        kb_region_put(file, WORD_RECORDS, record, shape->word);
     }
     kb_merge_end_strings(file, WORD_OFFSETS);
     kb_region_end(file, WORD_RECORDS);
@@ -339,7 +358,7 @@ static kb_status put_stems(terms_task *task, kb_error *error) {
     kb_container_writer *positions = &task->merge->files[KB_FILE_POSITIONS];
     uint32_t end = 0;
     kb_status status = kb_merge_begin_strings(&task->stems, file, STEM_OFFSETS);
-    kb_region_begin_table(file, STEM_RECORDS, (uint64_t)task->stems.count * STEM_BYTES);
+    kb_region_begin_table(file, STEM_RECORDS, ((uint64_t)task->stems.count + 1) * task->lists.shape.stem);
     kb_region_begin_lists(file, POSTINGS);
     kb_region_begin_lists(positions, 0);
     for (kb_union_walk(&task->stems); status == KB_OK && kb_union_next(&task->stems);) {
@@ -349,6 +368,9 @@ static kb_status put_stems(terms_task *task, kb_error *error) {
         if (status == KB_OK)
             status = file->status != KB_OK ? file->status : positions->status;
     }
+    if (status == KB_OK)
+        status = kb_lists_end_all(&task->lists);
+    kb_region_put(file, STEM_RECORDS, task->lists.records.data, task->lists.records.length);
     kb_merge_end_strings(file, STEM_OFFSETS);
     kb_region_end(file, STEM_RECORDS);
     kb_region_end(file, POSTINGS);
@@ -374,10 +396,7 @@ static kb_status check_places(terms_task *task, kb_error *error) {
 
 static kb_status prepare(terms_task *task) {
     kb_merge_task *merge = task->merge;
-    uint32_t most = 0;
-    for (uint32_t i = 0; i < task->stems.count; i++)
-        most = task->stem_forms[i] > most ? task->stem_forms[i] : most;
-    task->seen = malloc((size_t)most + 1);
+    task->seen = malloc((size_t)task->most_forms + 1);
     task->sources = malloc(((size_t)merge->order->parts_count + 1) * sizeof *task->sources);
     task->walking = malloc(((size_t)merge->order->parts_count + 1) * sizeof *task->walking);
     if (task->seen == NULL || task->sources == NULL || task->walking == NULL)
@@ -409,7 +428,9 @@ kb_status kb_merge_terms(kb_merge_task *merge, kb_error *error) {
         status = kb_union_number(&task.words, &merge->current, error);
     task.stem_forms = calloc((size_t)task.stems.count + 1, sizeof *task.stem_forms);
     if (status == KB_OK)
-        status = task.stem_forms == NULL ? KB_E_MEMORY : put_words(&task, error);
+        status = task.stem_forms == NULL ? KB_E_MEMORY : number_forms(&task, error);
+    if (status == KB_OK)
+        status = put_words(&task, error);
     kb_union_free(&task.words);
     if (status == KB_OK)
         status = prepare(&task);

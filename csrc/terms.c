@@ -11,36 +11,55 @@
 #define STEMS 3u
 #define STEM_RECORDS 5u
 #define POSTINGS 6u
-#define WORD_BYTES 8u
-#define STEM_BYTES 40u
 #define LEAST_REF_BYTES 2u
+
+kb_terms_shape kb_terms_shape_of(uint32_t entries, uint32_t stems, uint32_t forms) {
+    kb_terms_shape shape = {kb_narrow_width(stems), kb_narrow_width(forms), 0, kb_narrow_width(entries),
+                            kb_narrow_width(forms), 0};
+    shape.word = shape.word_stem + shape.word_form;
+    shape.stem = 18 + shape.df + shape.forms;
+    return shape;
+}
+
+/* Finds how wide the numbers of the records are: what is not told by other tables, their length tells. */
+static kb_status find_shape(kb_terms *terms, kb_error *error) {
+    uint64_t words = terms->words.count;
+    uint64_t stems = (uint64_t)terms->stems.count + 1;
+    kb_terms_shape shape = kb_terms_shape_of(terms->entries, terms->stems.count, 0);
+    uint64_t word = words == 0 ? shape.word : terms->word_records.length / words;
+    uint64_t stem = terms->stem_records.length / stems;
+    uint64_t word_form = word - shape.word_stem;
+    uint64_t forms = stem - (shape.stem - shape.forms);
+    if (word * words != terms->word_records.length || word_form == 0 || word_form > 4)
+        return kb_corrupt(KB_FILE_TERMS, terms->word_records.offset, "words and their records differ in number", error);
+    if (stem * stems != terms->stem_records.length || forms == 0 || forms > 4)
+        return kb_corrupt(KB_FILE_TERMS, terms->stem_records.offset, "stems and their records differ in number", error);
+    terms->shape = (kb_terms_shape){shape.word_stem, (uint32_t)word_form, (uint32_t)word,
+                                    shape.df,        (uint32_t)forms,     (uint32_t)stem};
+    return KB_OK;
+}
 
 kb_status kb_terms_open(const kb_container *terms_file, const kb_container *positions_file, kb_terms *terms,
                         kb_error *error) {
-    uint64_t words = 0;
-    uint64_t stems = 0;
+    uint64_t bytes = 0;
     kb_status status = kb_strings_open(terms_file, WORDS, &terms->words, error);
     if (status == KB_OK)
-        status = kb_table_open(terms_file, WORD_RECORDS, WORD_BYTES, &terms->word_records, &words, error);
+        status = kb_table_open(terms_file, WORD_RECORDS, 1, &terms->word_records, &bytes, error);
     if (status == KB_OK)
         status = kb_strings_open(terms_file, STEMS, &terms->stems, error);
     if (status == KB_OK)
-        status = kb_table_open(terms_file, STEM_RECORDS, STEM_BYTES, &terms->stem_records, &stems, error);
+        status = kb_table_open(terms_file, STEM_RECORDS, 1, &terms->stem_records, &bytes, error);
     if (status == KB_OK)
-        status = kb_lists_open(terms_file, POSTINGS, stems, &terms->postings);
+        status = kb_lists_open(terms_file, POSTINGS, terms->stems.count, &terms->postings);
     if (status == KB_OK)
-        status = kb_lists_open(positions_file, 0, stems, &terms->positions);
+        status = kb_lists_open(positions_file, 0, terms->stems.count, &terms->positions);
     if (status != KB_OK)
         return status;
     terms->entries = terms_file->entries;
     terms->read_gaps = kb_gaps_read_avx2();
     if (terms->read_gaps == NULL)
         terms->read_gaps = kb_gaps_read_portable;
-    if (words != terms->words.count)
-        return kb_corrupt(KB_FILE_TERMS, terms->word_records.offset, "words and their records differ in number", error);
-    if (stems != terms->stems.count)
-        return kb_corrupt(KB_FILE_TERMS, terms->stem_records.offset, "stems and their records differ in number", error);
-    return KB_OK;
+    return find_shape(terms, error);
 }
 
 void kb_terms_close(kb_terms *terms) {
@@ -53,38 +72,46 @@ void kb_terms_close(kb_terms *terms) {
 }
 
 kb_status kb_terms_word(const kb_terms *terms, uint32_t number, kb_word *word, kb_error *error) {
+    const kb_terms_shape *shape = &terms->shape;
     const uint8_t *row = NULL;
-    kb_status status = kb_table_bytes(&terms->word_records, (uint64_t)number * WORD_BYTES, WORD_BYTES, &row, error);
+    uint64_t at = (uint64_t)number * shape->word;
+    kb_status status = kb_table_bytes(&terms->word_records, at, shape->word, &row, error);
     if (status != KB_OK)
         return status;
-    word->stem = kb_load_u32(row);
-    word->form = kb_load_u32(row + 4);
+    word->stem = kb_load_narrow(row, shape->word_stem);
+    word->form = kb_load_narrow(row + shape->word_stem, shape->word_form);
     if (word->stem >= terms->stems.count)
-        return kb_corrupt(KB_FILE_TERMS, terms->word_records.offset + (uint64_t)number * WORD_BYTES,
-                          "a word's stem is out of range", error);
+        return kb_corrupt(KB_FILE_TERMS, terms->word_records.offset + at, "a word's stem is out of range", error);
     return KB_OK;
 }
 
 kb_status kb_terms_stem(const kb_terms *terms, uint32_t number, kb_stem *stem, kb_error *error) {
+    const kb_terms_shape *shape = &terms->shape;
     const uint8_t *row = NULL;
-    kb_status status = kb_table_bytes(&terms->stem_records, (uint64_t)number * STEM_BYTES, STEM_BYTES, &row, error);
+    uint64_t at = (uint64_t)number * shape->stem;
+    kb_status status = kb_table_bytes(&terms->stem_records, at, 2 * (uint64_t)shape->stem, &row, error);
     if (status != KB_OK)
         return status;
-    stem->postings_offset = kb_load_u64(row);
-    stem->positions_offset = kb_load_u64(row + 8);
-    stem->postings_length = kb_load_u32(row + 16);
-    stem->positions_length = kb_load_u32(row + 20);
-    stem->df = kb_load_u32(row + 24);
-    stem->forms = kb_load_u32(row + 28);
-    stem->postings_crc = kb_load_u32(row + 32);
-    stem->positions_crc = kb_load_u32(row + 36);
+    uint64_t postings_end = kb_load_u40(row + shape->stem);
+    uint64_t positions_end = kb_load_u40(row + shape->stem + 5);
+    stem->postings_offset = kb_load_u40(row);
+    stem->positions_offset = kb_load_u40(row + 5);
+    stem->postings_crc = kb_load_u32(row + 10);
+    stem->positions_crc = kb_load_u32(row + 14);
+    stem->df = kb_load_narrow(row + 18, shape->df);
+    stem->forms = kb_load_narrow(row + 18 + shape->df, shape->forms);
+    if (stem->postings_offset > postings_end || postings_end - stem->postings_offset > UINT32_MAX ||
+        stem->positions_offset > positions_end || positions_end - stem->positions_offset > UINT32_MAX)
+        return kb_corrupt(KB_FILE_TERMS, terms->stem_records.offset + at, "a stem's lists are misplaced", error);
+    stem->postings_length = (uint32_t)(postings_end - stem->postings_offset);
+    stem->positions_length = (uint32_t)(positions_end - stem->positions_offset);
     stem->number = number;
     if (stem->forms == 0 || stem->forms > terms->words.count)
-        return kb_corrupt(KB_FILE_TERMS, terms->stem_records.offset + (uint64_t)number * STEM_BYTES,
+        return kb_corrupt(KB_FILE_TERMS, terms->stem_records.offset + at,
                           "a stem's forms are out of range", error);
     if (stem->df == 0 || stem->df > terms->entries ||
         (uint64_t)kb_postings_blocks(stem->df) * LEAST_REF_BYTES > stem->postings_length)
-        return kb_corrupt(KB_FILE_TERMS, terms->stem_records.offset + (uint64_t)number * STEM_BYTES,
+        return kb_corrupt(KB_FILE_TERMS, terms->stem_records.offset + at,
                           "a stem's document frequency is out of range", error);
     return KB_OK;
 }

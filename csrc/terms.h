@@ -15,6 +15,18 @@
 #define KB_EXCEPTION_BODY 0x80u /* an exception's first byte from here on: the body only, and so often */
 #define KB_EXCEPTION_LEAST 4u   /* as a first byte of KB_EXCEPTION_BODY tells */
 
+#define KB_LISTS_MAX (((uint64_t)1 << 40) - 1) /* bytes of all lists of a file: offsets are so wide */
+
+/* In how many bytes the numbers of the records of words and stems are written. */
+typedef struct {
+    uint32_t word_stem;
+    uint32_t word_form;
+    uint32_t word; /* all of a record */
+    uint32_t df;
+    uint32_t forms;
+    uint32_t stem; /* all of a record */
+} kb_terms_shape;
+
 typedef struct {
     kb_strings words;
     kb_table word_records;
@@ -22,6 +34,7 @@ typedef struct {
     kb_table stem_records;
     kb_lists postings;
     kb_lists positions;
+    kb_terms_shape shape;
     uint32_t entries;       /* of the segment */
     kb_gaps_read read_gaps; /* the fastest way here; a caller may choose the other */
 } kb_terms;
@@ -84,6 +97,9 @@ typedef struct {
     uint32_t positions_end;
     uint32_t impact;
 } kb_block_ref;
+
+/* The shape of the records of so many stems in a segment of `entries`, when `forms` are the most of a stem. */
+kb_terms_shape kb_terms_shape_of(uint32_t entries, uint32_t stems, uint32_t forms);
 
 /* Opens terms.idx and the lists of positions.idx. KB_E_CORRUPT, KB_E_MEMORY; closed like a table. */
 kb_status kb_terms_open(const kb_container *terms_file, const kb_container *positions_file, kb_terms *terms,

@@ -5,8 +5,6 @@
 #include "lists_write.h"
 #include "places.h"
 
-#define WORD_BYTES 8u
-#define STEM_BYTES 40u
 
 /* What the lists have told of each entry so far, and what was seen of the current stem's forms. */
 typedef struct {
@@ -26,16 +24,21 @@ static kb_status verify_words(const kb_segment *segment, uint32_t *ranks, kb_err
         kb_word word;
         status = kb_terms_word(terms, i, &word, error);
         if (status == KB_OK && word.form != ranks[word.stem]++)
-            status = kb_corrupt(KB_FILE_TERMS, terms->word_records.offset + (uint64_t)i * WORD_BYTES,
+            status = kb_corrupt(KB_FILE_TERMS, terms->word_records.offset + (uint64_t)i * terms->shape.word,
                                 "a word's form is not its rank", error);
     }
+    uint32_t most = 0;
     for (uint32_t i = 0; i < terms->stems.count && status == KB_OK; i++) {
         kb_stem stem;
         status = kb_terms_stem(terms, i, &stem, error);
+        most = ranks[i] > most ? ranks[i] : most;
         if (status == KB_OK && stem.forms != ranks[i])
-            status = kb_corrupt(KB_FILE_TERMS, terms->stem_records.offset + (uint64_t)i * STEM_BYTES,
+            status = kb_corrupt(KB_FILE_TERMS, terms->stem_records.offset + (uint64_t)i * terms->shape.stem,
                                 "a stem's forms are not as many as its words", error);
     }
+    uint32_t width = kb_narrow_width(most);
+    if (status == KB_OK && (terms->shape.forms != width || (terms->words.count > 0 && terms->shape.word_form != width)))
+        status = kb_corrupt(KB_FILE_TERMS, terms->word_records.offset, "records are wider than they should be", error);
     return status;
 }
 
@@ -113,7 +116,7 @@ static kb_status verify_stems(census *seen, kb_error *error) {
         kb_stem stem;
         kb_status status = kb_terms_stem(terms, i, &stem, error);
         if (status == KB_OK && (stem.postings_offset != postings_end || stem.positions_offset != positions_end))
-            status = kb_corrupt(KB_FILE_TERMS, terms->stem_records.offset + (uint64_t)i * STEM_BYTES,
+            status = kb_corrupt(KB_FILE_TERMS, terms->stem_records.offset + (uint64_t)i * terms->shape.stem,
                                 "a stem's lists are misplaced", error);
         if (status == KB_OK)
             status = verify_stem(seen, &stem, error);

@@ -180,7 +180,7 @@ def _write_stems(records: list[Record], stems: dict[str, str], impact: Impact) -
     ranks = {word: rank for group in forms.values() for rank, word in enumerate(group)}
     lists = [_stem_lists(occurrences[stem], ranks, len(forms[stem]), impact, len(records)) for stem in ordered]
     word_records = [WordRecord(numbers[stems[word]], ranks[word]) for word in words]
-    return terms_write(words, word_records, ordered, lists), b"".join(item.positions for item in lists)
+    return terms_write(words, word_records, ordered, lists, len(records)), b"".join(item.positions for item in lists)
 
 
 Occurrences = dict[int, list[tuple[int, int, str]]]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Sequence
 from itertools import accumulate, islice, pairwise
 from typing import NamedTuple
@@ -12,10 +11,10 @@ from kbdb.plan import FIELDS
 from kbdb.reference.bits import bits_pack, bits_size, bits_unpack
 from kbdb.reference.container import (
     Container,
+    container_length,
     container_place,
     lists_get,
     table_bytes,
-    table_rows,
 )
 from kbdb.reference.strings import strings_all, strings_count, strings_find, strings_text, strings_write
 from kbdb.reference.varint import (
@@ -30,8 +29,6 @@ from kbdb.reference.varint import (
 )
 
 WORDS, WORD_RECORDS, STEMS, STEM_RECORDS, POSTINGS = 0, 2, 3, 5, 6
-WORD_RECORD = struct.Struct("<II")
-STEM_RECORD = struct.Struct("<QQIIIIII")
 BLOCK = 128
 MAX_GAP_BITS = 16
 ESCAPE_BITS = 16
@@ -92,7 +89,9 @@ class StemLists(NamedTuple):
     forms: int
 
 
-def terms_write(words: list[str], records: list[WordRecord], stems: list[str], lists: list[StemLists]) -> list[bytes]:
+def terms_write(
+    words: list[str], records: list[WordRecord], stems: list[str], lists: list[StemLists], entries: int
+) -> list[bytes]:
     """The regions of terms.idx.
 
     Args:
@@ -100,37 +99,57 @@ def terms_write(words: list[str], records: list[WordRecord], stems: list[str], l
         records: of the words.
         stems: all stems, ascending, with their lists.
         lists: of the stems.
+        entries: of the segment.
     """
-    word_records = b"".join(WORD_RECORD.pack(*record) for record in records)
-    stem_records = bytearray()
+    most_forms = max((item.forms for item in lists), default=0)
+    word_widths = _word_widths(len(stems), most_forms)
+    stem_widths = _stem_widths(entries, most_forms)
+    stem_records = []
     postings_end = positions_end = 0
     for item in lists:
-        record = StemRecord(
-            postings_end,
-            positions_end,
-            len(item.postings),
-            len(item.positions),
-            item.df,
-            item.forms,
-            crc32(item.postings),
-            crc32(item.positions),
-        )
-        stem_records += STEM_RECORD.pack(*record)
+        row = (postings_end, positions_end, crc32(item.postings), crc32(item.positions), item.df, item.forms)
+        stem_records.append(narrow_encode(row, stem_widths))
         postings_end += len(item.postings)
         positions_end += len(item.positions)
+    stem_records.append(narrow_encode((postings_end, positions_end, 0, 0, 0, 0), stem_widths))
     return [
         *strings_write([word.encode() for word in words]),
-        word_records,
+        b"".join(narrow_encode(record, word_widths) for record in records),
         *strings_write([stem.encode() for stem in stems]),
-        bytes(stem_records),
+        b"".join(stem_records),
         b"".join(item.postings for item in lists),
     ]
 
 
+def _word_widths(stems: int, most_forms: int) -> list[int]:
+    return [narrow_width(stems), narrow_width(most_forms)]
+
+
+def _stem_widths(entries: int, most_forms: int) -> list[int]:
+    return [5, 5, 4, 4, narrow_width(entries), narrow_width(most_forms)]
+
+
+def terms_word_widths(container: Container) -> list[int]:
+    """In how many bytes the numbers of a word's record are written: the last is what is left of a record's length."""
+    (stem, _) = _word_widths(strings_count(container, STEMS), 0)
+    words = strings_count(container, WORDS)
+    return [stem, container_length(container, WORD_RECORDS) // words - stem if words else 1]
+
+
+def terms_stem_widths(container: Container) -> list[int]:
+    """The same for a stem's record."""
+    known = _stem_widths(container.entries, 0)[:-1]
+    row = container_length(container, STEM_RECORDS) // (strings_count(container, STEMS) + 1)
+    return [*known, row - sum(known)]
+
+
 def terms_open(container: Container) -> None:
     """Checks at opening that the tables fit each other."""
-    for strings, records, size in ((WORDS, WORD_RECORDS, WORD_RECORD.size), (STEMS, STEM_RECORDS, STEM_RECORD.size)):
-        if table_rows(container, records, size) != strings_count(container, strings):
+    for records, widths, rows in (
+        (WORD_RECORDS, terms_word_widths(container), strings_count(container, WORDS)),
+        (STEM_RECORDS, terms_stem_widths(container), strings_count(container, STEMS) + 1),
+    ):
+        if not 1 <= widths[-1] <= 4 or container_length(container, records) != rows * sum(widths):
             place = container_place(container, records, 0)
             raise corrupt(container.path, place, "strings and their records differ in number")
 
@@ -159,9 +178,9 @@ def terms_find_word(container: Container, word: str) -> WordRecord | None:
 
 def terms_word(container: Container, number: int) -> WordRecord:
     """The record of word ``number``."""
-    start = WORD_RECORD.size * number
-    row = table_bytes(container, WORD_RECORDS, start, start + WORD_RECORD.size)
-    record = WordRecord._make(WORD_RECORD.unpack(row))
+    widths = terms_word_widths(container)
+    start = sum(widths) * number
+    record = WordRecord._make(narrow_decode(table_bytes(container, WORD_RECORDS, start, start + sum(widths)), widths))
     if record.stem >= strings_count(container, STEMS):
         raise corrupt(container.path, container_place(container, WORD_RECORDS, start), "a word's stem is out of range")
     return record
@@ -169,13 +188,26 @@ def terms_word(container: Container, number: int) -> WordRecord:
 
 def terms_stem(container: Container, number: int) -> StemRecord:
     """The record of stem ``number``."""
-    start = STEM_RECORD.size * number
-    row = table_bytes(container, STEM_RECORDS, start, start + STEM_RECORD.size)
-    record = StemRecord._make(STEM_RECORD.unpack(row))
-    if not 0 < record.forms <= strings_count(container, WORDS):
-        place = container_place(container, STEM_RECORDS, start)
+    widths = terms_stem_widths(container)
+    size = sum(widths)
+    rows = table_bytes(container, STEM_RECORDS, size * number, size * (number + 2))
+    postings, positions, postings_crc, positions_crc, df, forms = narrow_decode(rows, widths)
+    postings_end, positions_end, *_ = narrow_decode(rows[size:], widths)
+    place = container_place(container, STEM_RECORDS, size * number)
+    if not (0 <= postings_end - postings < LIMIT and 0 <= positions_end - positions < LIMIT):
+        raise corrupt(container.path, place, f"the lists of stem {number} are misplaced")
+    if not 0 < forms <= strings_count(container, WORDS):
         raise corrupt(container.path, place, "a stem's forms are out of range")
-    return record
+    return StemRecord(
+        postings,
+        positions,
+        postings_end - postings,
+        positions_end - positions,
+        df,
+        forms,
+        postings_crc,
+        positions_crc,
+    )
 
 
 def terms_forms(container: Container) -> list[list[str]]:
@@ -184,12 +216,12 @@ def terms_forms(container: Container) -> list[list[str]]:
     for number, word in enumerate(terms_words(container)):
         record = terms_word(container, number)
         if record.form != len(words[record.stem]):
-            place = container_place(container, WORD_RECORDS, WORD_RECORD.size * number)
+            place = container_place(container, WORD_RECORDS, sum(terms_word_widths(container)) * number)
             raise corrupt(container.path, place, f"the word {word!r} has another form")
         words[record.stem].append(word)
     for number, group in enumerate(words):
         if len(group) != terms_stem(container, number).forms:
-            place = container_place(container, STEM_RECORDS, STEM_RECORD.size * number)
+            place = container_place(container, STEM_RECORDS, sum(terms_stem_widths(container)) * number)
             raise corrupt(container.path, place, f"stem {number} has {len(group)} words")
     return words
 

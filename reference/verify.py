@@ -22,7 +22,6 @@ from kbdb.reference.positions import LISTS, positions_read
 from kbdb.reference.strings import strings_verify
 from kbdb.reference.terms import (
     POSTINGS,
-    STEM_RECORD,
     STEM_RECORDS,
     STEMS,
     WORDS,
@@ -30,8 +29,10 @@ from kbdb.reference.terms import (
     postings_read,
     terms_forms,
     terms_stem,
+    terms_stem_widths,
+    terms_word_widths,
 )
-from kbdb.reference.varint import corrupt
+from kbdb.reference.varint import corrupt, narrow_width
 
 if TYPE_CHECKING:
     from kbdb.reference.segment import Segment
@@ -53,9 +54,13 @@ def _verify_stems(segment: Segment) -> None:
     places_seen: list[set[tuple[int, int]]] = [set() for _ in range(segment.sections)]
     distinct = [0] * segment.sections
     postings_end = positions_end = 0
-    for number in range(len(terms_forms(terms))):
+    forms = terms_forms(terms)
+    width = narrow_width(max(map(len, forms), default=0))
+    if terms_stem_widths(terms)[-1] != width or (any(forms) and terms_word_widths(terms)[-1] != width):
+        raise corrupt(terms.path, container_place(terms, STEM_RECORDS, 0), "records are wider than they should be")
+    for number in range(len(forms)):
         record = terms_stem(terms, number)
-        place = container_place(terms, STEM_RECORDS, STEM_RECORD.size * number)
+        place = container_place(terms, STEM_RECORDS, sum(terms_stem_widths(terms)) * number)
         if (record.postings_offset, record.positions_offset) != (postings_end, positions_end):
             raise corrupt(terms.path, place, f"the lists of stem {number} are misplaced")
         postings_end += record.postings_length

@@ -139,6 +139,17 @@ static void reseal_records(region records, region lists, size_t size, size_t off
     }
 }
 
+/* The same for the records of stems, each of whose lists ends where that of the next record begins. */
+static void reseal_stems(region records, region offsets, region postings, region positions) {
+    size_t size = offsets.length < 4 ? 0 : records.length / (offsets.length / 4);
+    for (size_t at = 0; size >= 20 && at + 2 * size <= records.length; at += size) {
+        uint8_t *row = records.bytes + at;
+        reseal_list(postings, kb_load_u40(row), (uint32_t)(kb_load_u40(row + size) - kb_load_u40(row)), row + 10);
+        reseal_list(positions, kb_load_u40(row + 5), (uint32_t)(kb_load_u40(row + size + 5) - kb_load_u40(row + 5)),
+                    row + 14);
+    }
+}
+
 static void reseal_pages(const kb_bytes *file, region table) {
     size_t at = (size_t)(table.bytes - file->data) + (table.length + 3) / 4 * 4;
     for (size_t start = 0; start < table.length && at + 4 <= file->length; start += KB_PAGE, at += 4) {
@@ -152,8 +163,8 @@ void kb_exercise_reseal(kb_bytes *files) {
     kb_bytes *corpus = &files[KB_FILE_CORPUS];
     kb_bytes *references = &files[KB_FILE_REFERENCES];
     region kbids = find_region(corpus, 0);
-    reseal_records(find_region(terms, 5), find_region(terms, 6), 40, 0, 16, 32);
-    reseal_records(find_region(terms, 5), find_region(&files[KB_FILE_POSITIONS], 0), 40, 8, 20, 36);
+    reseal_stems(find_region(terms, 5), find_region(terms, 3), find_region(terms, 6),
+                 find_region(&files[KB_FILE_POSITIONS], 0));
     reseal_records(find_region(corpus, 4), find_region(corpus, 5), 20, 0, 8, 16);
     reseal_records(find_region(references, 2), find_region(references, 3), 20, 0, 8, 16);
     for (kb_file file = KB_FILE_TERMS; file < KB_FILES; file++) {

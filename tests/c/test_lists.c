@@ -77,17 +77,20 @@ static void make_list(list *made, uint32_t df, uint32_t gap, uint32_t forms, uin
     }
     made->writer.bm25f = &bm25f;
     made->writer.entries_count = next;
+    made->writer.shape = kb_terms_shape_of(next, 1, forms);
     kb_lists_begin(&made->writer, forms);
     for (uint32_t i = 0; i < df; i++)
         put_posting(made, i, forms, step, state);
-    CHECK(kb_lists_end(&made->writer) == KB_OK && made->writer.records.length == 40);
+    CHECK(kb_lists_end(&made->writer) == KB_OK);
     const uint8_t *record = made->writer.records.data;
-    made->stem = (kb_stem){.postings_length = kb_load_u32(record + 16),
-                           .positions_length = kb_load_u32(record + 20),
-                           .df = kb_load_u32(record + 24),
-                           .forms = kb_load_u32(record + 28),
-                           .postings_crc = kb_load_u32(record + 32),
-                           .positions_crc = kb_load_u32(record + 36)};
+    const kb_terms_shape *shape = &made->writer.shape;
+    CHECK(made->writer.records.length == shape->stem);
+    made->stem = (kb_stem){.postings_length = (uint32_t)made->writer.postings.length,
+                           .positions_length = (uint32_t)made->writer.positions.length,
+                           .postings_crc = kb_load_u32(record + 10),
+                           .positions_crc = kb_load_u32(record + 14),
+                           .df = kb_load_narrow(record + 18, shape->df),
+                           .forms = kb_load_narrow(record + 18 + shape->df, shape->forms)};
     CHECK(made->stem.df == df && made->stem.forms == forms);
     made->terms.entries = next;
     made->terms.read_gaps = kb_gaps_read_portable;

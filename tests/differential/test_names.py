@@ -72,7 +72,7 @@ ONLY_IN_C = {
     # Tables of norms and of what was looked up before make C fast.
     *("bm25f_prepare", "term_find"),
     # How wide numbers are: lists and dicts of widths.
-    *("ref_shape_of", "record_shape_of"),
+    *("ref_shape_of", "record_shape_of", "terms_shape_of"),
     # A number at a time, and what bounds are made of.
     *("bits_bytes", "bits_get", "bits_put", "bm25f_most", "corpus_code_length", "corpus_length"),
     # The steps of Builder.add, merge and finish, between which C hands words to Python to be folded and stemmed.
@@ -95,7 +95,7 @@ ONLY_IN_PYTHON = {
     *("terms_find_word", "words_df", "bm25f_averages", "scan_toml", "postings_read"),
     # Numbers are packed and unpacked a block at a time.
     *("bits_pack", "bits_size", "bits_unpack", "varint_first", "narrow_encode", "narrow_decode"),
-    *("corpus_record_widths",),
+    *("corpus_record_widths", "terms_word_widths", "terms_stem_widths"),
 }
 
 

@@ -34,7 +34,7 @@ def one_stem(postings: bytes, df: int, forms: int = 1, positions: bytes = b"") -
     """terms.idx of a segment of 100,000 entries with one stem, and the record of that stem."""
     words = [f"run{i}" for i in range(forms)]
     lists = [StemLists(postings, positions, df, forms)]
-    regions = terms_write(words, [WordRecord(0, form) for form in range(forms)], ["run"], lists)
+    regions = terms_write(words, [WordRecord(0, form) for form in range(forms)], ["run"], lists, 100_000)
     data = container_write(TERMS, 7, 100_000, 0, regions)
     container = container_open(TERMS, memoryview(data), 7, "terms.idx")
     terms_open(container)

@@ -41,8 +41,7 @@ def replaced(files: SegmentFiles, name: str, region: int, old: bytes, new: bytes
 
 def _sealed(files: SegmentFiles, regions: dict[str, list[bytearray]]) -> SegmentFiles:
     terms, positions, corpus, references = (regions[name] for name in NAMES)
-    _seal(terms[5], terms[6], "<QQIIIIII", (0, 2, 6))
-    _seal(terms[5], positions[0], "<QQIIIIII", (1, 3, 7))
+    _seal_stems(terms[5], len(terms[3]) // 4, (terms[6], positions[0]))
     _seal(corpus[4], corpus[5], "<QIII", (0, 1, 3))
     _seal(references[2], references[3], "<QIII", (0, 1, 3))
     entries = len(_regions(files, "corpus")[0]) // 16
@@ -67,3 +66,14 @@ def _seal(records: bytearray, lists: bytearray, layout: str, places: tuple[int, 
         row = list(struct.unpack_from(layout, records, start))
         row[crc] = crc32(lists[row[offset] : row[offset] + row[length]])
         struct.pack_into(layout, records, start, *row)
+
+
+def _seal_stems(records: bytearray, rows: int, lists: tuple[bytearray, bytearray]) -> None:
+    """Each list of a stem ends where that of the next record begins."""
+    size = len(records) // rows
+    for start in range(0, size * (rows - 1), size):
+        for number, held in enumerate(lists):
+            places = (start + 5 * number, start + size + 5 * number)
+            offset, end = (int.from_bytes(records[place : place + 5], "little") for place in places)
+            crc = start + 10 + 4 * number
+            records[crc : crc + 4] = crc32(held[offset:end]).to_bytes(4, "little")
