@@ -298,9 +298,10 @@ static uint32_t keys_of(const kb_built_entry *entry, bool filters, size_t *first
     return filters ? entry->filters : entry->references;
 }
 
-static void put_list(kb_bytes *records, kb_bytes *lists, const uint32_t *entries, uint32_t count) {
+/* Writes the list of `count` of `all` entries; when it is all of them, that is said without bytes. */
+static void put_list(kb_bytes *records, kb_bytes *lists, const uint32_t *entries, uint32_t count, uint32_t all) {
     size_t start = lists->length;
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count && count < all; i++)
         kb_bytes_put_varint(lists, i == 0 ? entries[0] : entries[i] - entries[i - 1] - 1);
     if (lists->failed)
         return;
@@ -342,7 +343,8 @@ static kb_status put_keyed(const inversion_task *inversion, bool filters, kb_byt
     if (status == KB_OK)
         status = put_strings(keys, used, used_count, &regions[0], &regions[1]);
     for (uint32_t i = 0; i < used_count && status == KB_OK; i++)
-        put_list(&regions[2], &regions[3], entries + ends[used[i]] - counts[used[i]], counts[used[i]]);
+        put_list(&regions[2], &regions[3], entries + ends[used[i]] - counts[used[i]], counts[used[i]],
+                 builder->entries_count);
 done:
     free(counts);
     free(used);

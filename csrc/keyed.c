@@ -40,8 +40,9 @@ static kb_status read_record(const kb_keyed *keyed, uint32_t number, key_record 
     record->length = kb_load_u32(row + 8);
     record->count = kb_load_u32(row + 12);
     record->crc = kb_load_u32(row + 16);
-    /* A list has a byte at least for each entry, so a larger count cannot make a reader ask for memory in vain. */
-    if (record->count > record->length || record->count > keyed->entries)
+    /* A list has a byte at least for each entry, unless it is of all of them. */
+    bool whole = record->length == 0 && record->count == keyed->entries;
+    if ((record->count > record->length && !whole) || record->count > keyed->entries)
         return kb_corrupt(keyed->records.file, keyed->records.offset + (uint64_t)number * RECORD_BYTES,
                           "a key has more entries than its list", error);
     return KB_OK;
@@ -62,10 +63,11 @@ static kb_status decode(const kb_keyed *keyed, uint32_t number, const key_record
     kb_status status = kb_lists_get(&keyed->lists, number, record->offset, record->length, record->crc, &cursor, error);
     if (status != KB_OK)
         return status;
+    bool whole = record->length == 0;
     uint64_t next = 0;
     for (uint32_t i = 0; i < record->count; i++) {
         uint32_t gap = 0;
-        if (!kb_cursor_varint(&cursor, &gap))
+        if (!whole && !kb_cursor_varint(&cursor, &gap))
             return kb_lists_corrupt(&keyed->lists, &cursor, "a list of entries holds a wrong varint", error);
         next += (uint64_t)gap + 1;
         if (next > keyed->entries)
@@ -75,7 +77,7 @@ static kb_status decode(const kb_keyed *keyed, uint32_t number, const key_record
         if (bitmap != NULL)
             kb_bitmap_set(bitmap, (uint32_t)(next - 1));
     }
-    if (cursor.next != cursor.end)
+    if (cursor.next != cursor.end || (record->count == keyed->entries && !whole))
         return kb_lists_corrupt(&keyed->lists, &cursor, "a list is longer than its entries", error);
     return KB_OK;
 }

@@ -46,7 +46,7 @@ kb_status kb_lists_value(kb_lists_writer *writer, uint32_t position, uint32_t fo
     return KB_OK;
 }
 
-#define ESCAPE_BITS 16u /* what an escape costs beside its own: it is slow to read, and so is what stands around it */
+#define ESCAPE_BITS 8u /* what an escape costs beside its own: it is slow to read, and so is what stands around it */
 
 /* The symbols beside their last ones that gaps take in symbols of `bits` bits, at least 1. */
 static uint64_t escapes_of(const uint32_t *gaps, uint32_t count, uint32_t bits) {
@@ -150,11 +150,17 @@ static void put_codes(kb_lists_writer *writer, bool dense, uint32_t others) {
 }
 
 static void put_values(kb_lists_writer *writer) {
-    uint32_t all = 1;
+    uint32_t bits = kb_positions_bits(writer->forms);
+    uint32_t all = 0;
     for (size_t i = 0; i < writer->values_count; i++)
         all |= writer->values[i];
-    uint8_t width = (uint8_t)kb_bits_width(all);
-    kb_bytes_put(&writer->positions, &width, 1);
+    bool bare = bits > 0 && (all & kb_positions_forms(bits)) == 0;
+    for (size_t i = 0; i < writer->values_count && bare; i++)
+        writer->values[i] = (uint32_t)((uint64_t)writer->values[i] >> bits);
+    uint32_t width = kb_bits_width(bare ? (uint32_t)((uint64_t)all >> bits) : all);
+    width = width == 0 ? 1 : width;
+    uint8_t first = (uint8_t)(width | (bare ? KB_POSITIONS_BARE : 0));
+    kb_bytes_put(&writer->positions, &first, 1);
     kb_bits_put(&writer->positions, writer->values, writer->values_count, width);
     writer->values_count = 0;
 }

@@ -293,6 +293,8 @@ static kb_status put_key(keyed_task *task, uint32_t region, uint64_t *offset, kb
     }
     task->list.length = 0;
     uint32_t count = put_runs(task, runs_count);
+    if (count == task->merge->entries.count)
+        task->list.length = 0; /* the list of all entries */
     if (task->list.failed)
         return KB_E_MEMORY;
     if (task->list.length > UINT32_MAX)

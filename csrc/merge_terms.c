@@ -171,7 +171,8 @@ static kb_status number_form(terms_task *task, kb_error *error) {
             return status;
         uint32_t number = task->stems.sets[part].numbers[word.stem];
         if (stem != KB_NONE && number != stem)
-            return kb_corrupt(KB_FILE_TERMS, terms->word_records.offset + (uint64_t)words->sets[part].at * terms->shape.word,
+            return kb_corrupt(KB_FILE_TERMS,
+                              terms->word_records.offset + (uint64_t)words->sets[part].at * terms->shape.word,
                               "a word has another stem than in an earlier segment", error);
         if (stem == KB_NONE)
             form = task->stem_forms[number]++;

@@ -24,10 +24,13 @@ static kb_status find_block(kb_positions *positions, const kb_postings *postings
     uint32_t end = kb_postings_positions(postings, postings->block + 1);
     if (end <= start || end > kb_cursor_left(&positions->list))
         return kb_postings_corrupt(postings, "a block of positions is misplaced", error);
-    positions->width = positions->list.next[start];
+    uint32_t first = positions->list.next[start];
+    bool bare = first & KB_POSITIONS_BARE;
+    positions->width = first & ~KB_POSITIONS_BARE;
+    positions->bits = bare ? 0 : kb_positions_bits(positions->forms);
     positions->block = positions->list.next + start + 1;
     positions->block_end = positions->list.next + end;
-    if (positions->width == 0 || positions->width > 32)
+    if (positions->width == 0 || positions->width > 32 || (bare && positions->forms == 1))
         return kb_positions_corrupt(positions, "a block of positions has a wrong width", error);
     return KB_OK;
 }
@@ -65,7 +68,7 @@ kb_status kb_positions_next(kb_positions *positions, kb_error *error) {
     uint64_t bit = positions->at++ * positions->width;
     uint32_t value = kb_bits_get(positions->block, positions->block_end, bit, positions->width);
     positions->position = (uint32_t)((uint64_t)value >> positions->bits);
-    positions->form = value & (uint32_t)(((uint64_t)1 << positions->bits) - 1);
+    positions->form = value & kb_positions_forms(positions->bits);
     if (positions->form >= positions->forms)
         return kb_positions_corrupt(positions, "a position names a form past its stem's", error);
     return KB_OK;
@@ -86,7 +89,8 @@ kb_status kb_positions_verify_block(kb_positions *positions, const kb_postings *
     if (spare > 0 && positions->block_end[-1] >> (8 - spare) != 0)
         return kb_positions_corrupt(positions, "the bits after a block's positions are not 0", error);
     uint32_t width = kb_bits_width(largest);
-    if ((width == 0 ? 1 : width) != positions->width)
+    bool formless = positions->bits > 0 && (largest & kb_positions_forms(positions->bits)) == 0;
+    if ((width == 0 ? 1 : width) != positions->width || formless)
         return kb_positions_corrupt(positions, "a block of positions is wider than needed", error);
     return KB_OK;
 }

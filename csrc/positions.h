@@ -10,7 +10,7 @@
 typedef struct {
     const kb_terms *terms;
     kb_cursor list;
-    uint32_t bits; /* of a value that tell the form */
+    uint32_t bits; /* of a value that tell the form, in the block last sought */
     uint32_t forms;
     const uint8_t *block; /* the packed values */
     const uint8_t *block_end;
@@ -20,8 +20,13 @@ typedef struct {
     uint32_t form;
 } kb_positions;
 
+#define KB_POSITIONS_BARE 0x80u /* in the first byte of a block: all its forms are 0 and not in the values */
+
 /* The bits that tell a form; README.md section 5. */
 uint32_t kb_positions_bits(uint32_t forms);
+
+/* The largest number of so many bits. */
+static inline uint32_t kb_positions_forms(uint32_t bits) { return (uint32_t)(((uint64_t)1 << bits) - 1); }
 
 /* Begins. KB_E_CORRUPT. */
 kb_status kb_positions_open(const kb_terms *terms, const kb_stem *stem, kb_positions *positions, kb_error *error);

@@ -14,8 +14,8 @@
 #define LEAST_REF_BYTES 2u
 
 kb_terms_shape kb_terms_shape_of(uint32_t entries, uint32_t stems, uint32_t forms) {
-    kb_terms_shape shape = {kb_narrow_width(stems), kb_narrow_width(forms), 0, kb_narrow_width(entries),
-                            kb_narrow_width(forms), 0};
+    kb_terms_shape shape = {kb_narrow_width(stems),   kb_narrow_width(forms), 0,
+                            kb_narrow_width(entries), kb_narrow_width(forms), 0};
     shape.word = shape.word_stem + shape.word_form;
     shape.stem = 18 + shape.df + shape.forms;
     return shape;
@@ -107,12 +107,11 @@ kb_status kb_terms_stem(const kb_terms *terms, uint32_t number, kb_stem *stem, k
     stem->positions_length = (uint32_t)(positions_end - stem->positions_offset);
     stem->number = number;
     if (stem->forms == 0 || stem->forms > terms->words.count)
-        return kb_corrupt(KB_FILE_TERMS, terms->stem_records.offset + at,
-                          "a stem's forms are out of range", error);
+        return kb_corrupt(KB_FILE_TERMS, terms->stem_records.offset + at, "a stem's forms are out of range", error);
     if (stem->df == 0 || stem->df > terms->entries ||
         (uint64_t)kb_postings_blocks(stem->df) * LEAST_REF_BYTES > stem->postings_length)
-        return kb_corrupt(KB_FILE_TERMS, terms->stem_records.offset + at,
-                          "a stem's document frequency is out of range", error);
+        return kb_corrupt(KB_FILE_TERMS, terms->stem_records.offset + at, "a stem's document frequency is out of range",
+                          error);
     return KB_OK;
 }
 

@@ -5,7 +5,6 @@
 #include "lists_write.h"
 #include "places.h"
 
-
 /* What the lists have told of each entry so far, and what was seen of the current stem's forms. */
 typedef struct {
     const kb_segment *segment;

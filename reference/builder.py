@@ -141,7 +141,7 @@ def builder_write(
         terms=container_write(TERMS, *header, terms),
         positions=container_write(POSITIONS, *header, [positions]),
         corpus=container_write(CORPUS, *header, corpus),
-        references=container_write(REFERENCES, *header, keyed_write(references)),
+        references=container_write(REFERENCES, *header, keyed_write(references, len(records))),
     )
 
 

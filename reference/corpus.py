@@ -96,7 +96,7 @@ def corpus_write(entries: list[CorpusEntry], filters: Mapping[str, list[int]], r
     return [
         b"".join(entry.kbid for entry in entries),
         b"".join(narrow_encode(row, widths) for row in rows),
-        *keyed_write(filters),
+        *keyed_write(filters, len(entries)),
         b"".join(own for _, own in parts),
         b"".join(removed),
         bytes(corpus_length_code(length) for of_field in lengths for length in of_field),

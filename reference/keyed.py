@@ -41,13 +41,14 @@ class KeyRecord(NamedTuple):
     crc: int
 
 
-def keyed_write(lists: Mapping[str, list[int]]) -> list[bytes]:
-    """The four regions for keys with their ascending entries."""
+def keyed_write(lists: Mapping[str, list[int]], all_entries: int) -> list[bytes]:
+    """The four regions for keys with their ascending entries, in a segment that has so many."""
     keys = sorted((key.encode(), entries) for key, entries in lists.items())
     records = bytearray()
     data = bytearray()
     for _, entries in keys:
-        encoded = b"".join(varint_encode(entry - before - 1) for before, entry in pairwise([-1, *entries]))
+        gaps = [] if len(entries) == all_entries else [entry - before - 1 for before, entry in pairwise([-1, *entries])]
+        encoded = b"".join(map(varint_encode, gaps))
         records += RECORD.pack(len(data), len(encoded), len(entries), crc32(encoded))
         data += encoded
     return [*strings_write([key for key, _ in keys]), bytes(records), bytes(data)]
@@ -76,9 +77,12 @@ def keyed_entries(container: Container, region: int, number: int) -> list[int]:
     """The entries of key ``number``."""
     record = keyed_record(container, region, number)
     span = lists_get(container, region + 3, record.offset, record.length, record.crc)
+    whole = record.size == container.entries
     gaps = varint_decode(span)
-    if len(gaps) != record.size:
-        raise corrupt(span.path, span.offset, f"a list has {len(gaps)} entries instead of {record.size}")
+    if len(gaps) != (0 if whole else record.size):
+        raise corrupt(span.path, span.offset, f"a list of {record.size} entries has {len(gaps)} gaps")
+    if whole:
+        return list(range(record.size))
     entries: list[int] = []
     entry = -1
     for gap in gaps:

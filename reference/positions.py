@@ -12,6 +12,7 @@ from kbdb.reference.terms import BLOCK, Frequencies, Posting, StemRecord, postin
 from kbdb.reference.varint import LIMIT, Span, corrupt
 
 LISTS = 0
+BARE = 0x80
 MIN_WIDTH, MAX_WIDTH = 1, 32
 """Values without bits would take no bytes, and nothing would limit their number."""
 
@@ -31,13 +32,15 @@ def positions_encode(occurrences: Sequence[Sequence[Token]], forms: int) -> list
 
 
 def _encode(occurrences: Sequence[Sequence[Token]], bits: int) -> bytes:
-    values = [position << bits | form for tokens in occurrences for _, position, form in tokens]
-    if max(values) >= LIMIT:
+    pairs = [(position, form) for tokens in occurrences for _, position, form in tokens]
+    if max(position << bits | form for position, form in pairs) >= LIMIT:
         raise TooLargeError(
             "a text does not fit the 32 bits of an index number", "split the text into smaller sections"
         )
+    bare = bits > 0 and not any(form for _, form in pairs)
+    values = [position if bare else position << bits | form for position, form in pairs]
     width = max(bits_width(values), MIN_WIDTH)
-    return bytes([width]) + bits_pack(values, width)
+    return bytes([width | (BARE if bare else 0)]) + bits_pack(values, width)
 
 
 def positions_read(
@@ -67,8 +70,13 @@ def positions_read(
 
 
 def _decode(block: Span, frequencies: Sequence[Frequencies], forms: int) -> list[list[Token]]:
-    values = iter(_values(block, frequencies))
-    bits = positions_bits(forms)
+    bare = bool(block.data and block.data[0] & BARE)
+    bits = 0 if bare else positions_bits(forms)
+    held_values = _values(block, frequencies)
+    # What could be told without forms is.
+    if (bare and forms == 1) or (bits > 0 and not any(value & (1 << bits) - 1 for value in held_values)):
+        raise corrupt(block.path, block.offset, "a block of positions is wider than needed")
+    values = iter(held_values)
     occurrences = []
     for counts in frequencies:
         tokens = []
@@ -86,7 +94,7 @@ def _decode(block: Span, frequencies: Sequence[Frequencies], forms: int) -> list
 def _values(block: Span, frequencies: Sequence[Frequencies]) -> list[int]:
     if not block.data:
         raise corrupt(block.path, block.offset, "a list ends before a block of positions")
-    width = block.data[0]
+    width = block.data[0] & ~BARE
     if not MIN_WIDTH <= width <= MAX_WIDTH:
         raise corrupt(block.path, block.offset, f"positions are written in {width} bits")
     values = bits_unpack(block.part(1, len(block.data)), width, sum(map(sum, frequencies)))

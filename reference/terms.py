@@ -31,7 +31,7 @@ from kbdb.reference.varint import (
 WORDS, WORD_RECORDS, STEMS, STEM_RECORDS, POSTINGS = 0, 2, 3, 5, 6
 BLOCK = 128
 MAX_GAP_BITS = 16
-ESCAPE_BITS = 16
+ESCAPE_BITS = 8
 """What an escape costs beside its own bits: it is slow to read, and so is what stands around it."""
 
 DENSE = 0x80

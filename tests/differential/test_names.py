@@ -63,7 +63,14 @@ ONLY_IN_C = {
         "postings_rewind",
         "postings_seek",
     ),
-    *("positions_corrupt", "positions_next", "positions_seek", "positions_skip", "positions_verify_block"),
+    *(
+        "positions_corrupt",
+        "positions_forms",
+        "positions_next",
+        "positions_seek",
+        "positions_skip",
+        "positions_verify_block",
+    ),
     *("occurrences_next", "occurrences_possible", "lists_corrupt", "table_check"),
     # What kind a file is of, and where things are in it, are fields of Kind, Container and EntryRecord.
     *("container_regions", "container_is_lists", "keyed_count"),

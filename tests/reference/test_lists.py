@@ -36,7 +36,7 @@ def keyed(regions: list[bytes], entries: int = 129) -> Container:
 
 
 def test_keyed_lists() -> None:
-    assert keyed_write({"é": [128], "a": [0, 1, 9]}) == KEYED
+    assert keyed_write({"é": [128], "a": [0, 1, 9]}, 129) == KEYED
     container = keyed(KEYED)
     assert keyed_keys(container, 0, "") == [("a", 3), ("é", 1)]
     assert keyed_keys(container, 0, "é") == [("é", 1)]
@@ -44,6 +44,18 @@ def test_keyed_lists() -> None:
     assert keyed_find(container, 0, "é".encode()) == [128]
     assert keyed_find(container, 0, b"b") == []
     keyed_verify(container, 0)
+
+
+def test_the_list_of_all_entries_takes_no_bytes() -> None:
+    regions = keyed_write({"all": [0, 1, 2], "some": [0, 2]}, 3)
+    assert regions[3] == b"\0\1"
+    container = keyed(regions, entries=3)
+    assert keyed_find(container, 0, b"all") == [0, 1, 2]
+    keyed_verify(container, 0)
+    with pytest.raises(CorruptError, match="3 entries has 0 gaps"):
+        keyed_find(keyed(regions, entries=4), 0, b"all")
+    with pytest.raises(CorruptError, match="3 entries has 3 gaps"):
+        keyed_find(keyed(keyed_write({"all": [0, 1, 2]}, 4), entries=3), 0, b"all")
 
 
 def test_an_entry_past_the_last_is_corrupt() -> None:

@@ -279,6 +279,8 @@ TWO = [Posting(0, (1, 2, 0, 0, 0)), Posting(5, ONCE)]
         ([[(0, 0, 1), (1, 4, 0), (1, 6, 2)], [(1, 0, 2)]], 3, "05 01 6a 01"),
         # One form needs no bits: 7, 7, 8 and 3 in 4 bits.
         ([[(0, 7, 0), (1, 7, 0), (1, 8, 0)], [(1, 3, 0)]], 1, "04 77 38"),
+        # Where every token is of form 0, positions stand alone: 0, 4, 6 and 40 in 6 bits each.
+        ([[(0, 0, 0), (1, 4, 0), (1, 6, 0)], [(1, 40, 0)]], 3, "86 00 61 a0"),
         # A pair that comes twice counts twice.
         ([[(0, 1, 0), (1, 1, 0), (1, 1, 0)], [(1, 0, 0)]], 1, "01 07"),
         ([[(0, 0, 0), (1, 0, 0), (1, 0, 0)], [(1, 0, 0)]], 1, "01 00"),
@@ -311,6 +313,8 @@ def test_each_block_of_positions_has_a_width_of_its_own() -> None:
         ("00", ONCE),
         ("00", (0, 2**31, 0, 0, 0)),
         ("21 00 00 00 00 01", ONCE),
+        ("a1 00 00 00 00 01", ONCE),
+        ("03 04", ONCE),
         ("03 01", ONCE),
         ("01 02", ONCE),
         ("02 03", ONCE),
@@ -318,7 +322,17 @@ def test_each_block_of_positions_has_a_width_of_its_own() -> None:
         ("03 01", (0, 2, 0, 0, 0)),
     ],
     ids=[
-        *("nothing", "no values", "too many bytes", "0 bits", "0 bits, many values", "33 bits", "too wide"),
+        *(
+            "nothing",
+            "no values",
+            "too many bytes",
+            "0 bits",
+            "0 bits, many values",
+            "33 bits",
+            "33 bits alone",
+            "no form",
+            "too wide",
+        ),
         *("bits left over", "form", "positions fall", "forms fall"),
     ],
 )

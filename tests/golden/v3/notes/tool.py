@@ -1,0 +1,5 @@
+"""A tool."""
+
+
+def parse_config(path):
+    return path
