@@ -284,8 +284,9 @@ kb_status kb_builder_commit(kb_builder *builder, const uint8_t *stored, size_t l
     }
     uint32_t shared = kb_corpus_shared_length(stored, (uint32_t)length);
     open->shared = KB_NONE;
-    if (shared > 0 && kb_intern_add(&builder->shared, stored, shared, &open->shared) != KB_OK)
-        return KB_E_MEMORY;
+    kb_status status = shared == 0 ? KB_OK : kb_intern_add(&builder->shared, stored, shared, &open->shared);
+    if (status != KB_OK)
+        return status;
     open->stored_length = (uint32_t)length - shared;
     open->listed = listed;
     kb_bytes_put(&builder->stored, shared == 0 ? stored : stored + shared, open->stored_length);

@@ -71,14 +71,15 @@ cdef extern from "bytes_out.h" nogil:
 
 cdef extern from "intern.h" nogil:
     ctypedef struct kb_intern:
+        kb_bytes bytes
         uint32_t count
     const uint8_t *kb_intern_bytes(const kb_intern *intern, uint32_t number, size_t *length)
 
 cdef extern from "gaps.h" nogil:
-    ctypedef cbool (*kb_gaps_read)(const uint8_t *gaps, uint32_t size, uint32_t bits, uint32_t count, uint32_t next,
-                                   uint32_t *entries) noexcept
-    cbool kb_gaps_read_portable(const uint8_t *gaps, uint32_t size, uint32_t bits, uint32_t count, uint32_t next,
-                                uint32_t *entries)
+    ctypedef cbool (*kb_gaps_read)(const uint8_t *gaps, const uint8_t *end, uint64_t symbols, uint32_t bits,
+                                   uint32_t count, uint32_t next, uint32_t *entries) noexcept
+    cbool kb_gaps_read_portable(const uint8_t *gaps, const uint8_t *end, uint64_t symbols, uint32_t bits,
+                                uint32_t count, uint32_t next, uint32_t *entries) noexcept
 
 cdef extern from "segment.h" nogil:
     ctypedef struct kb_strings:
@@ -164,6 +165,7 @@ cdef extern from "builder.h" nogil:
         kb_intern raws
         kb_numbers word_stems
         kb_numbers sorted_words
+        kb_intern shared
         kb_bytes stored
         size_t tokens_count
         uint32_t entries_count

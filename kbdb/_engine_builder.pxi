@@ -151,6 +151,7 @@ cdef class Builder:
             + self._builder.words.count * <size_t>MEMORY_PER_WORD
             + self._builder.entries_count * <size_t>MEMORY_PER_ENTRY
             + self._builder.stored.length
+            + self._builder.shared.bytes.length
         )
 
     def remove(self, kbid: bytes) -> None:
