@@ -27,23 +27,27 @@ static double saturation_of_body(const kb_bm25f *bm25f, uint32_t frequency, uint
 
 void kb_bm25f_prepare(const kb_params *params, uint64_t sections, const uint64_t totals[KB_FIELDS], kb_bm25f *bm25f) {
     bm25f->params = *params;
-    for (uint32_t field = 0; field < KB_FIELDS; field++) {
+    bm25f->tables = NULL;
+    for (uint32_t field = 0; field < KB_FIELDS; field++)
         bm25f->averages[field] = sections == 0 ? 0.0 : (double)totals[field] / (double)sections;
-        for (uint32_t length = 0; length < KB_NORMS; length++)
-            bm25f->norms[field][length] = kb_bm25f_norm(bm25f, field, length);
-    }
+}
+
+void kb_bm25f_tabulate(kb_bm25f *bm25f, kb_bm25f_tables *tables) {
     for (uint32_t field = 0; field < KB_FIELDS; field++) {
-        bm25f->gains[field][0] = 0.0;
+        for (uint32_t length = 0; length < KB_NORMS; length++)
+            tables->norms[field][length] = kb_bm25f_norm(bm25f, field, length);
+        tables->gains[field][0] = 0.0;
         for (uint32_t code = 1; code <= KB_LENGTH_CODE_MAX; code++)
-            bm25f->gains[field][code] =
-                params->weights[field] / kb_bm25f_norm(bm25f, field, kb_corpus_code_length(code));
+            tables->gains[field][code] =
+                bm25f->params.weights[field] / kb_bm25f_norm(bm25f, field, kb_corpus_code_length(code));
     }
+    bm25f->tables = tables;
     for (uint32_t i = 0; i < KB_FEW; i++) {
         /* No stem stands in an empty body, whose norm may be 0. */
-        bm25f->few[i][0] = bm25f->most[i][0] = 0.0;
+        tables->few[i][0] = tables->most[i][0] = 0.0;
         for (uint32_t length = 1; length < KB_NORMS; length++)
-            bm25f->few[i][length] = saturation_of_body(bm25f, i + 1, length);
+            tables->few[i][length] = saturation_of_body(bm25f, i + 1, length);
         for (uint32_t code = 1; code <= KB_LENGTH_CODE_MAX; code++)
-            bm25f->most[i][code] = saturation_of_body(bm25f, i + 1, kb_corpus_code_length(code));
+            tables->most[i][code] = saturation_of_body(bm25f, i + 1, kb_corpus_code_length(code));
     }
 }

@@ -45,6 +45,7 @@ typedef struct {
     uint8_t length_widths[KB_FIELDS];
     uint64_t totals[KB_FIELDS];
     kb_bm25f bm25f;
+    kb_bm25f_tables *tables; /* of a segment that is not small */
     kb_lists_writer writer;
     uint32_t kbids_crc;
 } inversion_task;
@@ -436,7 +437,7 @@ static kb_status put_entries(inversion_task *inversion) {
 }
 
 /* Writes the lengths, sums them, and prepares the scores that impacts are made of. */
-static void put_lengths(inversion_task *inversion) {
+static kb_status put_lengths(inversion_task *inversion) {
     const kb_builder *builder = inversion->builder;
     for (uint32_t field = 0; field < KB_FIELDS; field++) {
         uint32_t longest = 0;
@@ -454,6 +455,15 @@ static void put_lengths(inversion_task *inversion) {
     kb_bm25f_prepare(&builder->params, builder->entries_count, inversion->totals, &inversion->bm25f);
     inversion->writer.bm25f = &inversion->bm25f;
     inversion->writer.entries_count = builder->entries_count;
+    if (inversion->lengths.failed)
+        return KB_E_MEMORY;
+    if (builder->entries_count < KB_TABULATED_FROM)
+        return KB_OK;
+    inversion->tables = malloc(sizeof *inversion->tables);
+    if (inversion->tables == NULL)
+        return KB_E_MEMORY;
+    kb_bm25f_tabulate(&inversion->bm25f, inversion->tables);
+    return KB_OK;
 }
 
 static void put_codes_and_totals(inversion_task *inversion, kb_bytes *codes, kb_bytes *totals) {
@@ -522,9 +532,7 @@ kb_status kb_builder_write(kb_builder *builder, kb_bytes files[KB_FILES]) {
     if (status == KB_OK)
         put_kbids(&inversion, &kbids);
     if (status == KB_OK)
-        put_lengths(&inversion);
-    if (inversion.lengths.failed)
-        status = KB_E_MEMORY;
+        status = put_lengths(&inversion);
     if (status == KB_OK)
         status = write_terms(&inversion, &files[KB_FILE_TERMS], &files[KB_FILE_POSITIONS]);
     if (status == KB_OK) {
@@ -554,5 +562,6 @@ kb_status kb_builder_write(kb_builder *builder, kb_bytes files[KB_FILES]) {
     free(inversion.distinct);
     free(inversion.entry_lengths);
     free(inversion.occurrences);
+    free(inversion.tables);
     return status;
 }

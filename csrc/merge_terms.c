@@ -41,6 +41,7 @@ typedef struct {
     uint32_t walking_count;
     uint8_t *places; /* of all entries; places.h */
     kb_bm25f bm25f;
+    kb_bm25f_tables *tables; /* of a segment that is not small */
     kb_lists_writer lists;
 } terms_task;
 
@@ -405,6 +406,12 @@ static kb_status prepare(terms_task *task) {
     kb_bm25f_prepare(&merge->order->params, merge->entries.count, merge->totals, &task->bm25f);
     task->lists.bm25f = &task->bm25f;
     task->lists.entries_count = merge->entries.count;
+    if (merge->entries.count >= KB_TABULATED_FROM) {
+        task->tables = malloc(sizeof *task->tables);
+        if (task->tables == NULL)
+            return KB_E_MEMORY;
+        kb_bm25f_tabulate(&task->bm25f, task->tables);
+    }
     uint64_t place = 0;
     for (uint32_t i = 0; i < merge->entries.count; i++) {
         merge->merged[i].first_place = place;
@@ -450,6 +457,7 @@ kb_status kb_merge_terms(kb_merge_task *merge, kb_error *error) {
     free(task.sources);
     free(task.walking);
     free(task.places);
+    free(task.tables);
     kb_lists_writer_free(&task.lists);
     return status;
 }

@@ -79,7 +79,7 @@ static inline kb_status kb_search_saturation(const kb_search_task *task, uint32_
         return status;
     uint32_t body = frequencies[KB_BODY];
     if (mask == 1u << KB_BODY && body <= KB_FEW && lengths[KB_BODY] < KB_NORMS)
-        *saturation = bm25f->few[body - 1][lengths[KB_BODY]];
+        *saturation = bm25f->tables->few[body - 1][lengths[KB_BODY]];
     else
         *saturation = kb_bm25f_saturation(bm25f, frequencies, lengths);
     return KB_OK;

@@ -12,6 +12,7 @@ void kb_scratch_free(kb_scratch *scratch) {
     free(scratch->written);
     free(scratch->best);
     free(scratch->touched);
+    free(scratch->shared);
     free(scratch->lanes);
     free(scratch->found);
     free(scratch->clauses);
@@ -48,7 +49,14 @@ kb_status kb_scratch_lanes(kb_scratch *scratch, uint32_t clauses) {
     return scratch->lanes && scratch->found ? KB_OK : KB_E_MEMORY;
 }
 
-kb_status kb_scratch_stems(kb_scratch *scratch, uint32_t stems) {
+kb_status kb_scratch_set(kb_scratch *scratch, uint32_t stems) {
+    size_t entries = scratch->entries;
+    if (scratch->shared == NULL)
+        scratch->shared = calloc(entries + 1, sizeof *scratch->shared);
+    if (scratch->touched == NULL)
+        scratch->touched = malloc((entries + 1) * sizeof *scratch->touched);
+    if (scratch->shared == NULL || scratch->touched == NULL)
+        return KB_E_MEMORY;
     if (scratch->stems_capacity >= stems)
         return KB_OK;
     kb_stem *made = realloc(scratch->stems, stems * sizeof *made);
@@ -64,5 +72,6 @@ size_t kb_scratch_bytes(const kb_scratch *scratch) {
     size_t cells = scratch->cells == NULL ? 0 : entries * (sizeof(kb_cell) + sizeof(double) + 4) + entries / 8;
     size_t lanes = scratch->lanes == NULL ? 0 : KB_WINDOW * sizeof(uint16_t) + KB_WINDOW / 8;
     size_t stems = scratch->stems_capacity * sizeof *scratch->stems;
-    return cells + lanes + stems + scratch->clauses_capacity * sizeof *scratch->clauses;
+    size_t shared = scratch->shared == NULL ? 0 : entries * sizeof *scratch->shared;
+    return cells + lanes + stems + shared + scratch->clauses_capacity * sizeof *scratch->clauses;
 }

@@ -1,5 +1,5 @@
-/* Memory that one search at a time writes to, kept from search to search. All cells and lanes are 0 between searches.
- */
+/* Memory that one search at a time writes to, kept from search to search. Cells, lanes and the counts of what is shared
+ * are 0 between searches. */
 #ifndef KB_SCRATCH_H
 #define KB_SCRATCH_H
 
@@ -20,7 +20,8 @@ typedef struct {
     kb_cell *cells;    /* by entry, of the segment being searched */
     uint64_t *written; /* by 64 entries: bit i set when entry i's cell was written */
     double *best;      /* by entry: the largest share of a clause with several alternatives */
-    uint32_t *touched; /* entries that have such a share */
+    uint32_t *touched; /* entries that have such a share, or stems of a set */
+    uint32_t *shared;  /* by entry: stems of a set; small, so that it stays in a cache */
     uint16_t *lanes;   /* by entry of a window */
     uint64_t *found;   /* by 64 entries of a window */
     kb_sweep_clause *clauses;
@@ -41,8 +42,8 @@ kb_status kb_scratch_cells(kb_scratch *scratch);
 /* Makes sure of `lanes`, `found` and as many clauses. KB_E_MEMORY. */
 kb_status kb_scratch_lanes(kb_scratch *scratch, uint32_t clauses);
 
-/* Makes sure of as many `stems`. KB_E_MEMORY. */
-kb_status kb_scratch_stems(kb_scratch *scratch, uint32_t stems);
+/* Makes sure of `shared`, `touched` and as many `stems`. KB_E_MEMORY. */
+kb_status kb_scratch_set(kb_scratch *scratch, uint32_t stems);
 
 /* Bytes held. */
 size_t kb_scratch_bytes(const kb_scratch *scratch);

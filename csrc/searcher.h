@@ -1,6 +1,6 @@
 /* A snapshot to search: segments, and which entries of each are live (README.md section 9).
  *
- * Nothing here changes after kb_searcher_open, so any number of threads may use one searcher; what a single search
+ * Nothing here changes after kb_searcher_open and kb_bm25f_tabulate, so any number of threads may use one searcher; what a single search
  * writes to is in its kb_scratch (search.h). Functions over all segments set kb_error.segment.
  */
 #ifndef KB_SEARCHER_H
@@ -34,7 +34,8 @@ typedef struct {
     kb_stem *stems;
 } kb_term;
 
-/* Counts what is live. The views stay the caller's and must outlive the searcher. KB_E_CORRUPT. */
+/* Counts what is live. The views stay the caller's and must outlive the searcher. Before plans are run, its bm25f is to
+ * be tabulated. KB_E_CORRUPT. */
 kb_status kb_searcher_open(kb_view *views, uint32_t count, const kb_params *params, kb_searcher *searcher,
                            kb_error *error);
 

@@ -29,7 +29,7 @@ static int by_number(const void *left, const void *right) {
     return (a > b) - (a < b);
 }
 
-/* One look-up in one segment. Counts are kept in the cells' `matched`. */
+/* One look-up in one segment. Counts are kept in scratch->shared. */
 typedef struct {
     const kb_source *wanted; /* the given set */
     uint32_t count;          /* its stems */
@@ -83,7 +83,7 @@ static kb_status count_rare(similar_task *task, uint32_t end) {
             status = kb_postings_next(&postings, task->error);
             if (status != KB_OK || !in_title_or_body(&postings) || !kb_bitmap_has(task->view->live, postings.entry))
                 continue;
-            if (scratch->cells[postings.entry].matched++ == 0)
+            if (scratch->shared[postings.entry]++ == 0)
                 scratch->touched[task->candidates++] = postings.entry;
         }
     }
@@ -117,13 +117,13 @@ static kb_status drop_unlike(similar_task *task, uint32_t left) {
     for (uint32_t i = 0; i < task->candidates; i++) {
         uint32_t candidate = scratch->touched[i];
         bool can = false;
-        kb_status status = can_be_alike(task, candidate, scratch->cells[candidate].matched, left, &can);
+        kb_status status = can_be_alike(task, candidate, scratch->shared[candidate], left, &can);
         if (status != KB_OK)
             return status;
         if (can)
             scratch->touched[kept++] = candidate;
         else
-            scratch->cells[candidate].matched = 0;
+            scratch->shared[candidate] = 0;
     }
     task->candidates = kept;
     return KB_OK;
@@ -140,7 +140,7 @@ static kb_status look_up(similar_task *task, kb_postings *postings) {
         uint32_t candidate = task->scratch->touched[i];
         status = kb_postings_seek(postings, candidate, &found, task->error);
         if (status == KB_OK && found && postings->entry == candidate && in_title_or_body(postings))
-            task->scratch->cells[candidate].matched++;
+            task->scratch->shared[candidate]++;
     }
     return status;
 }
@@ -156,9 +156,9 @@ static kb_status count_frequent(similar_task *task, uint32_t number) {
         status = kb_postings_next(&postings, task->error);
         if (status != KB_OK)
             return status;
-        kb_cell *cell = &task->scratch->cells[postings.entry];
-        if (cell->matched > 0 && in_title_or_body(&postings))
-            cell->matched++;
+        uint32_t *shared = &task->scratch->shared[postings.entry];
+        if (*shared > 0 && in_title_or_body(&postings))
+            (*shared)++;
     }
     return status;
 }
@@ -173,7 +173,7 @@ static kb_status judge(const similar_task *task, kb_topk *topk) {
         status = kb_corpus_entry(corpus, candidate, &entry, task->error);
         if (status != KB_OK)
             break;
-        uint64_t shared = task->scratch->cells[candidate].matched;
+        uint64_t shared = task->scratch->shared[candidate];
         double jaccard = (double)shared / (double)((uint64_t)task->count + entry.distinct - shared);
         kb_hit hit = {task->segment, candidate, jaccard, 0, NULL};
         if (jaccard >= task->threshold)
@@ -201,7 +201,7 @@ static kb_status search_segment(similar_task *task, kb_topk *topk) {
     if (status == KB_OK)
         status = judge(task, topk);
     for (uint32_t i = 0; i < task->candidates; i++)
-        scratch->cells[scratch->touched[i]].matched = 0;
+        scratch->shared[scratch->touched[i]] = 0;
     return status;
 }
 
@@ -211,9 +211,7 @@ kb_status kb_similar(const kb_searcher *searcher, const kb_source *wanted, uint3
     *found = 0;
     if (count == 0)
         return KB_OK;
-    kb_status status = kb_scratch_cells(scratch);
-    if (status == KB_OK)
-        status = kb_scratch_stems(scratch, count);
+    kb_status status = kb_scratch_set(scratch, count);
     double least = ceil(threshold * (double)count * (1.0 - SLACK));
     for (uint32_t i = 0; i < searcher->count && status == KB_OK; i++) {
         similar_task task = {.wanted = wanted,

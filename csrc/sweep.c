@@ -52,7 +52,7 @@ static uint32_t units_of(const kb_sweep_clause *clause, double saturation) {
 }
 
 static void prepare_clause(const sweep *work, kb_sweep_clause *clause) {
-    const kb_bm25f *bm25f = &work->search->searcher->bm25f;
+    const kb_bm25f_tables *tables = work->search->searcher->bm25f.tables;
     const double scaled = work->scale * clause->factor;
     const double factor = scaled < SCALED_MAX ? scaled : SCALED_MAX;
     const int32_t most = (int32_t)(factor * clause->impact) + 1;
@@ -60,7 +60,7 @@ static void prepare_clause(const sweep *work, kb_sweep_clause *clause) {
     clause->most = (uint32_t)most;
     for (uint32_t code = 0; code < KB_CODE_EXCEPTION; code++) {
         for (uint32_t length = 0; length <= KB_LENGTH_CODE_MAX; length++) {
-            int32_t units = (int32_t)(factor * bm25f->most[code][length]) + 1;
+            int32_t units = (int32_t)(factor * tables->most[code][length]) + 1;
             clause->units[code][length] = (uint16_t)(units < most ? units : most);
         }
     }

@@ -144,7 +144,12 @@ cdef extern from "bm25f.h" nogil:
         double k1
         double *b
         double *weights
+    ctypedef struct kb_bm25f_tables:
+        pass
+    ctypedef struct kb_bm25f:
+        pass
     double kb_bm25f_idf(uint64_t sections, uint64_t df)
+    void kb_bm25f_tabulate(kb_bm25f *bm25f, kb_bm25f_tables *tables)
 
 cdef extern from "lanes.h" nogil:
     ctypedef void (*kb_lanes_find)(const uint16_t *lanes, size_t count, uint16_t need, uint64_t *words) noexcept
@@ -207,6 +212,7 @@ cdef extern from "search.h" nogil:
         const kb_segment *segment
         const uint8_t *live
     ctypedef struct kb_searcher:
+        kb_bm25f bm25f
         uint64_t sections
         uint64_t *totals
     ctypedef struct kb_term:

@@ -79,6 +79,7 @@ cdef class Searcher:
     """
 
     cdef kb_searcher _searcher
+    cdef kb_bm25f_tables *_tables
     cdef kb_view *_views
     cdef uint32_t _count
     cdef uint32_t _largest
@@ -127,6 +128,7 @@ cdef class Searcher:
 
     def __dealloc__(self):
         free(self._views)
+        free(self._tables)
 
     @property
     def sections(self):
@@ -139,7 +141,7 @@ cdef class Searcher:
     @property
     def memory_bytes(self):
         cdef _Scratch scratch
-        cdef size_t held = sizeof(kb_searcher) + self._count * sizeof(kb_view)
+        cdef size_t held = sizeof(kb_searcher) + sizeof(kb_bm25f_tables) + self._count * sizeof(kb_view)
         held += len(self._terms) * (120 + self._count * sizeof(kb_stem))
         for scratch in _free_scratches:
             held += kb_scratch_bytes(&scratch.scratch)
@@ -177,6 +179,15 @@ cdef class Searcher:
         self._terms[stem] = term
         return term
 
+    cdef int _tabulate(self) except -1:
+        """Makes what plans are run with, once; not every searcher runs any. The GIL keeps other threads out."""
+        if self._tables == NULL:
+            self._tables = <kb_bm25f_tables *>malloc(sizeof(kb_bm25f_tables))
+            if self._tables == NULL:
+                raise MemoryError()
+            kb_bm25f_tabulate(&self._searcher.bm25f, self._tables)
+        return 0
+
     cdef _Plan _resolve(self, plan):
         """Looks the stems of a checked plan up."""
         cdef size_t alternatives = 0
@@ -188,6 +199,7 @@ cdef class Searcher:
         cdef kb_alternative *way
         cdef _Term term
         cdef _Plan made
+        self._tabulate()
         for clause in plan.clauses:
             alternatives += <size_t>len(clause.alternatives)
             for alternative in clause.alternatives:

@@ -168,6 +168,7 @@ static bool is_zero(const void *memory, size_t length) {
 static bool is_clean(const kb_scratch *scratch) {
     return is_zero(scratch->cells, scratch->entries * sizeof *scratch->cells) &&
            is_zero(scratch->written, (scratch->entries / 64 + 1) * sizeof *scratch->written) &&
+           is_zero(scratch->shared, scratch->entries * sizeof *scratch->shared) &&
            is_zero(scratch->lanes, KB_WINDOW * sizeof *scratch->lanes);
 }
 
@@ -270,6 +271,7 @@ static void search(const kb_segment *segment, uint8_t some, kb_status *first) {
     kb_term terms[STEMS] = {{0}};
     kb_stem places[STEMS];
     kb_searcher searcher = {0};
+    kb_bm25f_tables tables;
     kb_scratch scratch = {0};
     kb_error error = {0};
     uint8_t *live = calloc((size_t)segment->entries / 8 + 1, 1);
@@ -279,6 +281,8 @@ static void search(const kb_segment *segment, uint8_t some, kb_status *first) {
     if (some == 0xFF)
         live[segment->entries / 8] = (uint8_t)((1u << segment->entries % 8) - 1);
     kb_status status = kb_searcher_open(&view, 1, &kb_exercise_params, &searcher, &error);
+    if (status == KB_OK)
+        kb_bm25f_tabulate(&searcher.bm25f, &tables);
     for (uint32_t i = 0; i < STEMS && status == KB_OK; i++) {
         const char *stem = asked_stems[i];
         terms[i].stems = &places[i];

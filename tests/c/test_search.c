@@ -187,15 +187,18 @@ void test_strategies(void) {
     kb_view views[4];
     const uint8_t *allowed[4];
     kb_searcher searcher;
+    kb_bm25f_tables tables;
     for (uint32_t i = 0; i < 4; i++) {
         make_corpus(sizes[i], bodies[i], i * 50, &made[i]);
         views[i] = (kb_view){.segment = &made[i].segment, .live = made[i].live};
         allowed[i] = made[i].allowed;
         CHECK(kb_searcher_open(&views[i], 1, &kb_exercise_params, &searcher, &error) == KB_OK);
+        kb_bm25f_tabulate(&searcher.bm25f, &tables);
         compare(&searcher, NULL, &state, i < 2 ? 1000 : 60);
         compare(&searcher, &allowed[i], &state, i < 2 ? 500 : 40);
     }
     CHECK(kb_searcher_open(views, 4, &kb_exercise_params, &searcher, &error) == KB_OK);
+    kb_bm25f_tabulate(&searcher.bm25f, &tables);
     compare(&searcher, NULL, &state, 60);
     compare(&searcher, allowed, &state, 40);
     for (uint32_t i = 0; i < 4; i++)
@@ -206,6 +209,7 @@ void test_strategies(void) {
 void test_false_impacts(void) {
     corpus made = {0};
     kb_searcher searcher;
+    kb_bm25f_tables tables;
     kb_scratch scratch = {0};
     kb_error error = {0};
     kb_stem stems[2];
@@ -218,6 +222,7 @@ void test_false_impacts(void) {
     make_corpus(600, 12, 9, &made);
     kb_view view = {.segment = &made.segment, .live = made.live};
     CHECK(kb_searcher_open(&view, 1, &kb_exercise_params, &searcher, &error) == KB_OK);
+    kb_bm25f_tabulate(&searcher.bm25f, &tables);
     CHECK(kb_term_find(&searcher, (const uint8_t *)"a", 1, &terms[0], &error) == KB_OK);
     uint8_t *list = made.files[KB_FILE_TERMS].data + made.segment.terms.postings.offset + stems[0].postings_offset;
     kb_ref_shape shape =
@@ -247,6 +252,7 @@ static void search_changed(corpus *made, uint64_t *state) {
     const uint64_t starts[] = {terms->postings.offset, terms->stem_records.offset};
     const uint64_t lengths[] = {terms->postings.length, terms->stem_records.length};
     kb_searcher searcher;
+    kb_bm25f_tables tables;
     kb_scratch scratch = {0};
     kb_error error = {0};
     kb_term terms_found[4] = {{0}};
@@ -267,6 +273,8 @@ static void search_changed(corpus *made, uint64_t *state) {
     open_corpus(made);
     kb_view view = {.segment = &made->segment, .live = made->live};
     kb_status status = kb_searcher_open(&view, 1, &kb_exercise_params, &searcher, &error);
+    if (status == KB_OK)
+        kb_bm25f_tabulate(&searcher.bm25f, &tables);
     for (uint32_t i = 0; i < 4 && status == KB_OK; i++) {
         const uint8_t stem = (uint8_t)('a' + random_below(state, WORDS));
         terms_found[i].stems = &stems[i];
