@@ -107,8 +107,9 @@ def check_segment_number(segment: int, segments: int) -> None:
         raise InvalidArgumentError(f"segment {segment} is not one of the searcher's {segments}")
 
 
+@lru_cache(maxsize=16)
 def check_params(params: Params) -> None:
-    """k1 is above 0, each b from 0 to 1, each weight from 0 to ``MAX_WEIGHT``."""
+    """k1 is above 0, each b from 0 to 1, each weight from 0 to ``MAX_WEIGHT``. Remembered: a database has one."""
     if not 0.0 < params.k1 <= MAX_WEIGHT:
         raise InvalidArgumentError(f"k1 must be above 0 and at most {MAX_WEIGHT:g}, not {params.k1}")
     for what, values, most in (("b", params.b, 1.0), ("weights", params.weights, MAX_WEIGHT)):

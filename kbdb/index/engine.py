@@ -74,7 +74,7 @@ def _remembering(stem: Stem) -> Stem:
     def remembered(words: list[str]) -> list[str]:
         if len(known) > REMEMBERED_WORDS:
             known.clear()
-        if new := [word for word in words if word not in known]:
+        if new := list(set(words).difference(known)):
             known.update(zip(new, stem(new), strict=True))
         return list(map(known.__getitem__, words))
 

@@ -23,18 +23,17 @@ class Stemmer:
 
     def stems(self, words: list[str]) -> list[str]:
         """The stem of each word, in order. Words that no algorithm is for, or that it would empty, are their own."""
-        stems = list(words)
-        places: dict[str, list[int]] = {}
-        for place, word in enumerate(words):
-            algorithm = algorithm_for(word, self.language)
-            if algorithm is not None:
-                places.setdefault(algorithm, []).append(place)
+        # Nearly all words are of Latin letters without marks; the others are looked at one by one.
+        latin = [word for word in words if word.isascii() and word.isalpha()]
+        groups = {algorithm_for("a", self.language): latin}
+        for word in set(words).difference(latin) if len(latin) < len(words) else ():
+            groups.setdefault(algorithm_for(word, self.language), []).append(word)
+        found: dict[str, str] = {}
         with self._lock:
-            for algorithm, where in places.items():
-                found = self._algorithm(algorithm).stemWords([words[place] for place in where])
-                for place, stem in zip(where, found, strict=True):
-                    stems[place] = stem or words[place]
-        return stems
+            for algorithm, group in groups.items():
+                if algorithm is not None and group:
+                    found.update(zip(group, self._algorithm(algorithm).stemWords(group), strict=True))
+        return [found.get(word) or word for word in words]
 
     def _algorithm(self, name: str) -> pystemmer.Stemmer:
         """Snowball's C objects hold the word they work on, so they are used under the lock only."""

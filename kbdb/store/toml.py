@@ -60,16 +60,14 @@ def dumps(values: Mapping[str, object]) -> bytes:
     _check_count(values)
     for key, value in values.items():
         if isinstance(value, (list, tuple)) and any(isinstance(item, Mapping) for item in value):
-            _check_key(key)
             for item in value:
                 if not isinstance(item, Mapping):
                     raise TomlError(f"{key}: a list holds tables only, or none")
-                _write_table(tables, f"[[{key}]]", item)
+                _write_table(tables, f"[[{_checked(key)}]]", item)
         elif isinstance(value, (str, int, list, tuple)) or not isinstance(value, Mapping):
             _write_pair(pairs, key, value)
         else:
-            _check_key(key)
-            _write_table(tables, f"[{key}]", value)
+            _write_table(tables, f"[{_checked(key)}]", value)
     text = "".join(pairs + tables)
     try:
         return text.removeprefix("\n").encode("utf-8")
@@ -85,9 +83,8 @@ def _write_table(lines: list[str], header: str, table: Mapping[str, object]) -> 
 
 
 def _write_pair(lines: list[str], key: str, value: object) -> None:
-    _check_key(key)
     text = _string(value) if isinstance(value, str) else _value(key, value)
-    lines.append(f"{key} = {text}\n")
+    lines.append(f"{_checked(key)} = {text}\n")
 
 
 def _check_count(table: Mapping[str, object]) -> None:
@@ -96,9 +93,10 @@ def _check_count(table: Mapping[str, object]) -> None:
 
 
 @lru_cache(maxsize=1024)
-def _check_key(key: str) -> None:
+def _checked(key: str) -> str:
     if not _KEY.fullmatch(key):
         raise TomlError(f"key {key!r}: expected letters, digits, _ or -")
+    return key
 
 
 def _value(key: str, value: object) -> str:
