@@ -86,7 +86,7 @@ def plan_content(core: Core, content: bytes, options: LearnOptions) -> Planned:
         kbids = planned.document.kbids
         unchanged = LearnedDocument(docid, "", "unchanged", len(old.sections), kbids)
         return Planned(unchanged, suppressed=planned.suppressed)
-    return replace(planned, warnings=(*parsed.warnings, *planned.warnings))
+    return replace(planned, warnings=(*parsed.warnings, *planned.warnings)) if parsed.warnings else planned
 
 
 def _document_to_join(core: Core, title: str, options: LearnOptions) -> tuple[str, Manifest | None]:
@@ -166,5 +166,6 @@ def laid_out(head: str, items: Sequence[Item]) -> Iterator[Placement]:
     for item in items:
         text = text_of(item.section)
         end = line + line_ends(text)
-        yield replace(item.placement, line=line, line_end=end)
+        stands = (item.placement.line, item.placement.line_end) == (line, end)
+        yield item.placement if stands else replace(item.placement, line=line, line_end=end)
         line = end + line_ends(item.placement.gap)

@@ -95,10 +95,11 @@ class Tally:
         for section, stems in self._stems(snapshot, sections):
             if not stems:
                 continue
+            own = kbid_decode(section.kbid)
             for place, entry, jaccard in snapshot.searcher.similar(stems, NEAR_DUPLICATE, NEAR_DUPLICATES_EACH + 1):
-                segment = snapshot.slots[place].segment
-                other = kbid_encode(segment.kbid(entry))
-                if other == section.kbid or (other, section.kbid) in self.near_duplicates:
+                raw = snapshot.slots[place].segment.kbid(entry)
+                other = "" if raw == own else kbid_encode(raw)
+                if not other or (other, section.kbid) in self.near_duplicates:
                     continue
                 title = self.core.title_of(other)
                 self.near_duplicates[section.kbid, other] = NearDuplicate(section.kbid, other, title, jaccard)
