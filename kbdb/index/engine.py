@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from kbdb.errors import InvalidArgumentError
 
@@ -74,9 +74,13 @@ def _remembering(stem: Stem) -> Stem:
     def remembered(words: list[str]) -> list[str]:
         if len(known) > REMEMBERED_WORDS:
             known.clear()
-        if new := list(set(words).difference(known)):
-            known.update(zip(new, stem(new), strict=True))
-        return list(map(known.__getitem__, words))
+        found = list(map(known.get, words))
+        if None in found:
+            new = [word for word, one in zip(words, found, strict=True) if one is None]
+            fresh = dict(zip(new, stem(new), strict=True))
+            known.update(fresh)
+            found = list(map(fresh.get, words, found))
+        return cast(list[str], found)
 
     return remembered
 
