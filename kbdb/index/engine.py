@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 from functools import cache
 from importlib import import_module
+from itertools import compress
+from operator import not_
 from typing import TYPE_CHECKING, cast
 
 from kbdb.errors import InvalidArgumentError
@@ -76,7 +78,7 @@ def _remembering(stem: Stem) -> Stem:
             known.clear()
         found = list(map(known.get, words))
         if None in found:
-            new = [word for word, one in zip(words, found, strict=True) if one is None]
+            new = list(compress(words, map(not_, found)))
             fresh = dict(zip(new, stem(new), strict=True))
             known.update(fresh)
             found = list(map(fresh.get, words, found))

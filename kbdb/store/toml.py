@@ -59,15 +59,17 @@ def dumps(values: Mapping[str, object]) -> bytes:
     tables: list[str] = []
     _check_count(values)
     for key, value in values.items():
-        if isinstance(value, (list, tuple)) and any(isinstance(item, Mapping) for item in value):
+        if isinstance(value, (str, int)):
+            _write_pair(pairs, key, value)
+        elif isinstance(value, Mapping):
+            _write_table(tables, f"[{_checked(key)}]", value)
+        elif isinstance(value, (list, tuple)) and any(isinstance(item, Mapping) for item in value):
             for item in value:
                 if not isinstance(item, Mapping):
                     raise TomlError(f"{key}: a list holds tables only, or none")
                 _write_table(tables, f"[[{_checked(key)}]]", item)
-        elif isinstance(value, (str, int, list, tuple)) or not isinstance(value, Mapping):
-            _write_pair(pairs, key, value)
         else:
-            _write_table(tables, f"[{_checked(key)}]", value)
+            _write_pair(pairs, key, value)
     text = "".join(pairs + tables)
     try:
         return text.removeprefix("\n").encode("utf-8")
