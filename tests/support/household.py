@@ -144,9 +144,11 @@ def household(root: Path) -> Iterator[Household]:
 def children(parent: int) -> list[int]:
     """The children of a process, those that ended and were not waited for included."""
     found: list[int] = []
-    for path in Path("/proc", str(parent), "task").glob("*/children"):
+    for path in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
-            found += map(int, path.read_text().split())
+            _, ppid = path.read_text(errors="replace").rpartition(")")[2].split()[:2]
+            if int(ppid) == parent:
+                found.append(int(path.parent.name))
     return found
 
 
