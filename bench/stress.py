@@ -1,9 +1,9 @@
-"""The stress test of concurrent writers: many ``kbdb learn`` at once on one empty database, and one daemon for them all.
+"""The stress test of concurrent writers: many ``kbdb learn`` at once on one empty database, and one daemon for all.
 
 python -m bench.stress [--learners 10,30,50] [--rounds 3]
 
-Exit code 1 where a learner failed, ``kbdb check`` found a fault, a section is missing, double or damaged, or more than one
-daemon served.
+Exit code 1 where a learner failed, ``kbdb check`` found a fault, a section is missing, double or damaged, or more than
+one daemon served.
 """
 
 from __future__ import annotations
@@ -154,7 +154,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             faults = outcome.faults()
             wrong += bool(faults)
             verdict = "; ".join(faults) or "passes"
-            print(f"{learners} learners, {outcome.sections[0]} sections, {outcome.seconds:.1f} s: {verdict}", flush=True)
+            print(
+                f"{learners} learners, {outcome.sections[0]} sections, {outcome.seconds:.1f} s: {verdict}", flush=True
+            )
     return 1 if wrong else 0
 
 

@@ -13,7 +13,7 @@ __all__ = ["daemon", "root", "runtime"]
 
 
 @pytest.fixture
-def home(root: Path, runtime: Path) -> Iterator[Household]:
+def home(root: Path) -> Iterator[Household]:
     """An empty database, and commands that go through its daemon."""
     kbdb.init(root).close()
     with household(root) as made:

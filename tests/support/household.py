@@ -93,6 +93,12 @@ class Household:
         assert ran.code == 0, ran
         return ran.json
 
+    def found(self, words: str) -> int:
+        """How many sections a search finds."""
+        ran = self.run("search", words, "--json")
+        assert ran.code in (0, 3), ran
+        return int(ran.json["total"])
+
     def owner(self) -> int:
         """The pid in the owner's lock."""
         return int((self.root / "lock").read_text())
