@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from kbdb.client import Client
-from kbdb.errors import DaemonLostError, DocumentNotFoundError
+from kbdb.errors import DaemonLostError, DaemonStartError, DocumentNotFoundError
 from tests.concurrency.history import ABSENT, Call, save
 
 PARTS = 4
@@ -33,11 +33,13 @@ class Actor:
     Attributes:
         name: the register that it writes, where it writes one.
         chance: its dice.
+        lost: calls that ended with the daemon.
     """
 
     def __init__(self, name: str, root: Path, history: Path, stop: Path) -> None:
         self.name = name
         self.chance = random.Random(name)
+        self.lost = 0
         self._client = Client(root)
         self._history = history.open("a", buffering=1)
         self._stop = stop
@@ -79,7 +81,8 @@ class Actor:
         """A call that may be lost; None where it is."""
         try:
             return getattr(self._client, method)(*arguments, **named)
-        except DaemonLostError:
+        except (DaemonLostError, DaemonStartError):
+            self.lost += 1
             return None
 
     def _note(self, call: Call) -> None:
@@ -169,3 +172,5 @@ if __name__ == "__main__":
     role, name, *paths = sys.argv[1:]
     actor = Actor(name, *map(Path, paths))
     ROLES[role](actor)
+    if actor.lost:
+        print("calls lost:", actor.lost, file=sys.stderr)

@@ -100,8 +100,8 @@ class Household:
         return int(ran.json["total"])
 
     def owner(self) -> int:
-        """The pid in the owner's lock."""
-        return int((self.root / "lock").read_text())
+        """The pid in the owner's lock; 0 while one is about to be written."""
+        return int((self.root / "lock").read_text() or 0)
 
     def orphans(self) -> list[int]:
         """The processes that live on without the command that started them: daemons, and what daemons left."""
