@@ -99,7 +99,9 @@ class Server:
     def disconnected(self, connection: Connection) -> None:
         for id in list(self._connections.get(connection, ())):
             self.cancel(connection, id)
-        self._connections.pop(connection, None)
+        # What is being written goes on to where it can end, and nobody waits for it.
+        for asked in self._connections.pop(connection, {}).values():
+            asked.deadline.cancel()
 
     def request(self, connection: Connection, request: Request) -> None:
         """Sees to it that a request gets its answer."""

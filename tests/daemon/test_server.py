@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import stat
+import time
 from pathlib import Path
 
 import pytest
@@ -154,6 +155,21 @@ def test_a_client_that_goes_away_takes_its_waiting_writes_along_and_no_others(da
     gone.close()
     assert stays.ask("addSection", content="heard", title="Heard")["sections_added"] == 1
     assert stays.ask("check")["ok"]
+
+
+def test_the_deadline_of_a_client_that_went_away_during_its_write_passes_unnoticed(
+    daemon: Daemon, runtime: Path, tmp_path: Path
+) -> None:
+    for number in range(100):
+        (tmp_path / f"n{number}.md").write_text(f"# Note {number}\n\n" + "text of the note. " * 300, encoding="utf-8")
+    gone, stays = daemon.talk(), daemon.talk()
+    gone.send("learn", paths=[str(tmp_path)], progress=True, deadlineMs=1000)
+    gone.receive()
+    gone.close()
+    wait_for(lambda: stays.ask("daemonStatus")["doing"] == "")
+    time.sleep(1)
+    assert stays.ask("ping") == {}
+    assert [] == [log.name for log in runtime.glob("*.log") if "Traceback" in log.read_text()]
 
 
 def test_a_client_that_reads_no_answers_does_not_fill_the_daemons_memory(daemon: Daemon) -> None:
