@@ -40,12 +40,9 @@ class Places:
 
     def __init__(self, root: Path) -> None:
         self._address_file = Layout(root).daemon
-        context = platform.context_id(root)
-        self.address = platform.get_ipc_path(context)
-        runtime = platform.runtime_dir()
-        self._pid_file = runtime / f"kbdb-{context}.pid"
-        self._lock_file = runtime / f"kbdb-{context}.lock"
+        self._context = platform.context_id(root)
         self._socket_id: tuple[int, int] | None = None
+        self._settle()
 
     def listen(self) -> socket.socket:
         """A listening socket in the place of whatever stood there, reachable by the user alone.
@@ -53,9 +50,9 @@ class Places:
         Raises:
             StorageError: the system refused.
         """
+        self._settle()
         listening = socket.socket(socket.AF_UNIX)
         try:
-            platform.runtime_dir()
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(self.address)
             before = os.umask(0o177)
@@ -119,19 +116,27 @@ class Places:
             BusyError: another program holds it, and does not let it go.
             StorageError: the runtime folder refuses the lock file.
         """
+        # In a folder that is there: one that vanished fasteners would make anew, for everybody to enter.
+        path = platform.runtime_dir() / self._lock_file.name
         try:
-            platform.runtime_dir()
-            lock = fasteners.InterProcessLock(self._lock_file)
+            lock = fasteners.InterProcessLock(path)
             taken = lock.acquire(timeout=LOCK_PATIENCE_S)
         except OSError as error:
-            raise StorageError(f"cannot lock {self._lock_file}: {error.strerror}") from error
+            raise StorageError(f"cannot lock {path}: {error.strerror}") from error
         if not taken:
-            held = f"another program has held {self._lock_file} for {LOCK_PATIENCE_S:g} s"
+            held = f"another program has held {path} for {LOCK_PATIENCE_S:g} s"
             raise BusyError(held, "nothing is written while somebody holds it; find out who: lsof, fuser")
         try:
             yield
         finally:
             lock.release()
+
+    def _settle(self) -> None:
+        """Where the files go: in the runtime folder, which is another one when the one before vanished."""
+        self.address = platform.get_ipc_path(self._context)
+        runtime = platform.runtime_dir()
+        self._pid_file = runtime / f"kbdb-{self._context}.pid"
+        self._lock_file = runtime / f"kbdb-{self._context}.lock"
 
     def _announce(self, address: str) -> None:
         told = {"address": address, "pid": os.getpid(), "version": kbdb.__version__}
