@@ -25,8 +25,8 @@ DEADLINE_S = 15.0
 """How long a daemon may take to answer, its start and the end of the one before included."""
 
 GRACE_S = 2.0
-"""How long an owner that does not look like a daemon is waited for: a command that opened the database itself is done
-sooner, a program that works with it will not be."""
+"""How long one owner that does not look like a daemon is waited for: a command that opened the database itself is done
+sooner, a program that works with it will not be. Daemons look so too, for moments in which they begin or are killed."""
 
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.002, 0.05
 
@@ -115,6 +115,7 @@ class _Reach:
         self._search = _Search(root, self._began + deadline_s)
         self._start: Start | None = None
         self._dismissed: set[int] = set()
+        self._stranger: tuple[int | None, float] | None = None
         self._pause_s = _FIRST_PAUSE_S
 
     def run(self) -> Link:
@@ -156,8 +157,11 @@ class _Reach:
             return
         found = owner(self._root)
         if found is None:
+            self._stranger = None
             self._begin()
-        elif not self._will_listen(found) and time.monotonic() - self._began > min(GRACE_S, self._deadline_s):
+        elif self._will_listen(found):
+            self._stranger = None
+        elif self._stays(found.pid) > min(GRACE_S, self._deadline_s):
             raise DatabaseLockedError.held_by(found.pid, self._root)
 
     def _begin(self) -> None:
@@ -171,6 +175,13 @@ class _Reach:
         if found.pid == os.getpid():
             raise DatabaseLockedError.held_by(found.pid, self._root)
         return found.is_daemon or found.pid in self._dismissed
+
+    def _stays(self, pid: int | None) -> float:
+        """For how long the owner has been this stranger."""
+        now = time.monotonic()
+        if self._stranger is None or self._stranger[0] != pid:
+            self._stranger = pid, now
+        return now - self._stranger[1]
 
     def _pause(self) -> None:
         if self._left() <= 0:

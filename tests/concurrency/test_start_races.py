@@ -19,7 +19,9 @@ from household import Household
 
 import kbdb
 from kbdb import platform
-from kbdb.client import Client
+from kbdb.client import Client, launch
+from kbdb.client.address import Owner
+from kbdb.client.start import Start
 
 
 @pytest.fixture
@@ -199,6 +201,26 @@ def test_a_database_that_a_program_has_open_itself_is_told_with_its_process(home
     assert ran.json["error"]["code"] == "DATABASE_LOCKED"
     assert str(os.getpid()) in ran.json["error"]["message"]
     home.tell("status")
+
+
+def test_an_owner_that_cannot_be_known_for_a_moment_is_waited_for_however_long_others_took(
+    home: Household, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when a daemon that was killed was just starting a process, which holds the lock until it is one."""
+    moments = iter([*[Owner(1, True)] * 20, Owner(None, False), Owner(2, True), Owner(None, False), None])
+    monkeypatch.setattr(launch, "owner", lambda _: next(moments))
+    monkeypatch.setattr(launch, "GRACE_S", 0.0)
+    with pytest.raises(_BegunError):
+        monkeypatch.setattr(Start, "begin", _begin)
+        launch.reach(home.root)
+
+
+class _BegunError(Exception):
+    """A daemon would be started now."""
+
+
+def _begin(_: object) -> None:
+    raise _BegunError
 
 
 def test_the_end_of_whoever_started_it_does_not_end_the_daemon(home: Household) -> None:
