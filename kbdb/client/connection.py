@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -21,12 +22,15 @@ from kbdb.rpc.refusals import error_in
 if TYPE_CHECKING:
     from kbdb.progress import Report
 
+PAUSE_S = 0.01
+"""Between two attempts to have a call heard."""
+
 
 class Connection:
     """A connection to the daemon of a database. Any thread may use it; one call goes on at a time.
 
-    When the daemon went away, the next call finds or starts another. A call that was under way is made again, once,
-    where that does no harm.
+    When the daemon went away, the next call finds or starts another. A call that was under way is made again: as long as
+    nothing can have come of it, and else once, where that does no harm.
 
     Args:
         root: the ``.kbdb`` folder.
@@ -73,15 +77,19 @@ class Connection:
         if progress is not None:
             given["progress"] = True
         with self._turn():
-            try:
-                return self._try(method, given, progress)
-            except HungUp as hung_up:
-                if not (hung_up.unheard or is_repeatable(method, given)):
-                    raise _lost(method) from hung_up
-            try:
-                return self._try(method, given, progress)
-            except HungUp as hung_up:
-                raise _lost(method) from hung_up
+            until = time.monotonic() + launch.DEADLINE_S
+            may_repeat = is_repeatable(method, given)
+            while True:
+                try:
+                    return self._try(method, given, progress)
+                except HungUp as hung_up:
+                    if hung_up.unheard and time.monotonic() < until:
+                        # It is on its way out, and the next one cannot come before it is gone.
+                        time.sleep(PAUSE_S)
+                        continue
+                    if not may_repeat:
+                        raise _lost(method) from hung_up
+                    may_repeat = False
 
     def close(self) -> None:
         """Ends the connection; the daemon stays. Closing twice is fine."""

@@ -162,8 +162,6 @@ class _Life:
                 parser.rest()
                 if not self._is_there():
                     self._leave("its database is gone")
-                elif self._kb.failure is not None:
-                    self._leave(f"storing failed: {self._kb.failure.message}")
                 elif not server.active and time.monotonic() - server.last_call >= self._idle_timeout_s:
                     self._leave(f"nobody called for {self._idle_timeout_s} s")
                 elif not self._places.are_whole():

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kbdb.daemon.queue import FairQueue, Job
-from kbdb.errors import InterruptedByUserError, KbdbError
+from kbdb.errors import DatabaseClosedError, InterruptedByUserError, KbdbError
 from kbdb.knowledge import KnowledgeBase
 from kbdb.progress import Progress, Report
 
@@ -44,7 +44,7 @@ class Writer(threading.Thread):
         queue: where requests wait.
         lock: makes a context that is held for one write operation.
         publish: takes what readers shall read from now on, or why they cannot.
-        fail: called with the reason when the thread ends on its own: nothing can be written any more.
+        fail: called with the reason when nothing can be written any more.
 
     Attributes:
         doing: what is written now, or None.
@@ -80,11 +80,16 @@ class Writer(threading.Thread):
             self.doing = Doing(jobs[0].what, jobs[0].who, time.monotonic())
             outcomes = self._outcomes(jobs)
             self.doing = None
+            if self._kb.failure is not None:
+                self._fail(f"storing failed: {self._kb.failure.message}")
             for job, outcome in zip(jobs, outcomes, strict=True):
                 job.deliver(outcome)
 
     def _outcomes(self, jobs: list[Job]) -> list[Any]:
         """What became of each job: its result or an exception."""
+        if self._kb.failure is not None:
+            # Nothing more can be stored here; whoever is told this asks the next daemon.
+            return [DatabaseClosedError("the daemon is stopping", "try again: that starts a new one")] * len(jobs)
         try:
             with self._lock():
                 if len(jobs) == 1:

@@ -15,6 +15,8 @@ from daemons import wait_for
 from household import Household, Ran, household
 
 import kbdb
+from kbdb.client import Client
+from kbdb.errors import StorageError
 from tests.concurrency.crew import CHECKOUT
 
 PR_CAPBSET_DROP, CAP_DAC_OVERRIDE = 24, 1
@@ -22,7 +24,7 @@ PR_CAPBSET_DROP, CAP_DAC_OVERRIDE = 24, 1
 
 def learn(home: Household, folder: Path, words: str) -> Ran:
     path = folder / f"{words.split()[0]}.md"
-    path.write_text(f"# {words}\n\nAbout {words}.\n")
+    path.write_text(f"# About\n\n{words}\n")
     return home.run("learn", str(path), "--json")
 
 
@@ -74,19 +76,19 @@ def test_files_that_the_disk_refuses_after_the_commit_are_written_later(
     assert home.tell("check")["ok"]
 
 
-def test_a_journal_that_cannot_be_trusted_any_more_ends_the_daemon_and_the_very_next_command_works(
-    home: Household, tmp_path: Path
+def test_a_journal_that_cannot_be_trusted_any_more_ends_the_daemon_and_the_very_next_call_works(
+    home: Household,
 ) -> None:
     start_on_broken_disk(home, "sync:journal", 2, 3, "eio")
-    assert learn(home, tmp_path, "hills and harbours").code == 0
     broken = home.owner()
-    failed = learn(home, tmp_path, "tides and currents")
-    assert failed.code == 1
-    assert code_of(failed) == "STORAGE_ERROR"
-    assert learn(home, tmp_path, "ships and sails").code == 0
-    assert home.owner() != broken
-    assert home.found("harbours") == home.found("sails") == 1
-    assert home.tell("check")["ok"]
+    with Client(home.root) as client:
+        client.learn(content="Hills and harbours.", docid="land", replace=True)
+        with pytest.raises(StorageError, match="Input/output error"):
+            client.learn(content="Tides and currents.", docid="sea", replace=True)
+        client.learn(content="Ships and sails.", docid="craft", replace=True)
+        assert client.daemon_pid != broken
+        assert [1, 0, 1] == [client.search(word).total for word in ("harbours", "currents", "sails")]
+        assert client.check().ok
 
 
 def test_an_index_that_cannot_be_written_does_not_keep_what_is_stored_from_being_found(
@@ -111,7 +113,7 @@ def test_a_full_disk_refuses_writes_and_not_reads_and_writes_again_once_there_is
         kbdb.init(place).close()
         assert learn(home, tmp_path, "hills and harbours").code == 0
         fill(place / "filler")
-        failed = learn(home, tmp_path, "tides and currents")
+        failed = learn(home, tmp_path, "tides and currents" + " in the sea" * 2000)
         assert failed.code == 1
         assert code_of(failed) == "STORAGE_ERROR"
         assert (home.found("harbours"), home.found("currents")) == (1, 0)
@@ -146,7 +148,7 @@ def test_a_limit_of_file_size_refuses_a_write_that_is_too_long_and_nothing_else(
     assert (
         home.run("daemon", "start", before=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))).code == 0
     )
-    failed = learn(home, tmp_path, "tides and " + "currents " * limit)
+    failed = learn(home, tmp_path, "tides and currents " + " ".join(map(str, range(limit // 4))))
     assert failed.code == 1
     assert code_of(failed) == "STORAGE_ERROR"
     assert learn(home, tmp_path, "hills and harbours").code == 0
