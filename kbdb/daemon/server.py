@@ -69,6 +69,7 @@ class Server:
         self._leave = leave
         self._loop = asyncio.get_running_loop()
         self._connections: dict[Connection, dict[Id, Asked]] = {}
+        self._lets_go = False
         self._queue = FairQueue()
         self._reading: KnowledgeBase | KbdbError | None = None
         self._readable = Event()
@@ -95,6 +96,9 @@ class Server:
 
     def connected(self, connection: Connection) -> None:
         self._connections[connection] = {}
+        if self._lets_go:
+            # Accepted just before the listener was closed.
+            connection.close_when_answered()
 
     def disconnected(self, connection: Connection) -> None:
         for id in list(self._connections.get(connection, ())):
@@ -127,6 +131,7 @@ class Server:
 
     def let_go(self) -> None:
         """Closes each connection once all it asked for is answered; who has more to ask finds the next daemon."""
+        self._lets_go = True
         for connection in list(self._connections):
             connection.close_when_answered()
 
