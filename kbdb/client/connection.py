@@ -29,8 +29,8 @@ PAUSE_S = 0.01
 class Connection:
     """A connection to the daemon of a database. Any thread may use it; one call goes on at a time.
 
-    When the daemon went away, the next call finds or starts another. A call that was under way is made again: as long as
-    nothing can have come of it, and else once, where that does no harm.
+    When the daemon went away, the next call finds or starts another. A call that was under way is made again: as long
+    as nothing can have come of it, and else once, where that does no harm.
 
     Args:
         root: the ``.kbdb`` folder.

@@ -1,4 +1,4 @@
-"""``kill -9`` of the daemon, again and again, under load."""
+"""The end of the daemon, again and again, under load: by ``kill -9``, and as it should end."""
 
 from __future__ import annotations
 
@@ -42,6 +42,25 @@ def test_a_daemon_killed_at_any_moment_loses_nothing_and_keeps_nobody_out(
     assert {path.suffix for path in runtime.iterdir()} <= {".log", ".lock"}
     assert not [path for path in (*runtime.iterdir(), home.root / "lock") if platform.is_locked(path)]
     print(_told(took))
+
+
+@pytest.mark.parametrize("rounds", [5, pytest.param(50, marks=pytest.mark.long)])
+def test_a_daemon_that_is_stopped_at_any_moment_loses_no_call_at_all(
+    home: Household, runtime: Path, tmp_path: Path, rounds: int
+) -> None:
+    chance = random.Random(rounds)
+    crew = Crew(home, tmp_path)
+    wait_for(crew.are_at_work)
+    for turn in range(rounds):
+        time.sleep(chance.uniform(0, 1))
+        if turn % 2:
+            os.kill(home.owner(), signal.SIGTERM)
+        else:
+            home.run("daemon", "stop")
+    wait_for(crew.are_at_work)
+    crew.finish()
+    home.stop()
+    assert [log.name for log in runtime.glob("*.log") if "Traceback" in log.read_text()] == []
 
 
 def _kill_owner(home: Household) -> int:

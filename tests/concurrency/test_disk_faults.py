@@ -87,7 +87,7 @@ def test_a_journal_that_cannot_be_trusted_any_more_ends_the_daemon_and_the_very_
             client.learn(content="Tides and currents.", docid="sea", replace=True)
         client.learn(content="Ships and sails.", docid="craft", replace=True)
         assert client.daemon_pid != broken
-        assert [1, 0, 1] == [client.search(word).total for word in ("harbours", "currents", "sails")]
+        assert [client.search(word).total for word in ("harbours", "currents", "sails")] == [1, 0, 1]
         assert client.check().ok
 
 

@@ -110,16 +110,18 @@ def test_a_thing_in_the_place_of_the_socket_is_told_or_taken_over(home: Househol
     home.tell("status")
 
 
-def test_a_program_that_listens_at_the_socket_without_an_answer_is_told_after_a_while_or_replaced(
-    home: Household, runtime: Path
-) -> None:
-    """It is no owner: the database's lock is free, so a daemon takes its place."""
-    address, _ = usual_files(home, runtime)
-    with socket.socket(socket.AF_UNIX) as listening:
-        listening.bind(str(address))
-        listening.listen()
-        listening.close()
-        home.tell("status")
+@pytest.mark.long
+def test_a_daemon_that_hangs_is_told_with_its_process_and_how_to_be_rid_of_it(home: Household) -> None:
+    home.tell("status")
+    hanging = home.owner()
+    os.kill(hanging, signal.SIGSTOP)
+    ran = home.run("status", "--json")
+    assert ran.code == 1
+    assert ran.json["error"]["code"] == "DAEMON_START"
+    assert f"process {hanging} " in ran.json["error"]["message"]
+    assert f"kill {hanging}" in ran.json["error"]["hint"]
+    os.kill(hanging, signal.SIGKILL)
+    home.tell("status")
 
 
 @pytest.mark.parametrize("stays", [True, False])
@@ -210,8 +212,8 @@ def test_an_owner_that_cannot_be_known_for_a_moment_is_waited_for_however_long_o
     moments = iter([*[Owner(1, True)] * 20, Owner(None, False), Owner(2, True), Owner(None, False), None])
     monkeypatch.setattr(launch, "owner", lambda _: next(moments))
     monkeypatch.setattr(launch, "GRACE_S", 0.0)
+    monkeypatch.setattr(Start, "begin", _begin)
     with pytest.raises(_BegunError):
-        monkeypatch.setattr(Start, "begin", _begin)
         launch.reach(home.root)
 
 
