@@ -151,7 +151,7 @@ class Connection:
                     if message.id in (request.id, None):
                         return message
                 elif isinstance(message, Notification):
-                    if message.method == "closing":
+                    if message.method == "closing" and request.id not in message.params.get("answers", ()):
                         wire.expect_end()
                     elif message.method == "progress" and progress and message.params.get("id") == request.id:
                         _report(progress, message.params, cancel)

@@ -104,7 +104,7 @@ class Wire:
         return decode(line)
 
     def expect_end(self) -> None:
-        """The daemon has said that it closes: it answers what it has read, and reads no more."""
+        """The daemon has said that it closes, and that it has not read the last message."""
         self._ends_well = True
 
     def hung_up(self) -> bool:

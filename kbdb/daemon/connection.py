@@ -43,7 +43,7 @@ class Connection(asyncio.Protocol):
         self._handler = handler
         self._lines = LineReader()
         self._transport: asyncio.Transport | None = None
-        self._pending = 0
+        self._pending: list[Id] = []
         self._blocked = False
         self._listens = True
         self._ends = False
@@ -79,9 +79,9 @@ class Connection(asyncio.Protocol):
         self._transport = None
         self._handler.disconnected(self)
 
-    def answer(self, line: bytes) -> None:
+    def answer(self, id: Id, line: bytes) -> None:
         """Sends the answer to a request."""
-        self._pending -= 1
+        self._pending.remove(id)
         self.send(line)
         if self._ends and not self._pending:
             self.close()
@@ -93,9 +93,9 @@ class Connection(asyncio.Protocol):
             self._transport.write(line)
 
     def close_when_answered(self) -> None:
-        """Takes no more requests, says so, and closes when those taken are answered."""
+        """Takes no more requests, says which it still answers, and closes when those are answered."""
         self._ends = True
-        self.send(encode(Notification("closing", {})))
+        self.send(encode(Notification("closing", {"answers": self._pending})))
         self._listen()
         if not self._pending:
             self.close()
@@ -107,7 +107,7 @@ class Connection(asyncio.Protocol):
 
     def _listen(self) -> None:
         """Reads on, or not: a client gets no more memory than it takes answers for."""
-        listens = not self._blocked and not self._ends and self._pending < MAX_PENDING
+        listens = not self._blocked and not self._ends and len(self._pending) < MAX_PENDING
         if self._transport is None or self._transport.is_closing() or listens == self._listens:
             return
         self._listens = listens
@@ -134,7 +134,7 @@ class Connection(asyncio.Protocol):
 
     def _take(self, message: object) -> None:
         if isinstance(message, Request):
-            self._pending += 1
+            self._pending.append(message.id)
             self._handler.request(self, message)
             self._listen()
         elif isinstance(message, Notification) and message.method == "cancel":

@@ -113,7 +113,7 @@ class Server:
         self.active += 1
         if not connection.greeted and request.method != "hello":
             failure = Failure(request.id, INVALID_REQUEST, "the first message must be hello")
-            self._done(connection, encode(failure))
+            self._done(connection, request.id, encode(failure))
             return
         try:
             self._start(connection, request)
@@ -148,7 +148,7 @@ class Server:
         method = METHODS.get(request.method)
         if method is None:
             failure = Failure(request.id, METHOD_NOT_FOUND, f"no method {request.method!r}")
-            self._done(connection, encode(failure))
+            self._done(connection, request.id, encode(failure))
             return
         params = read_params(method.params, request.params)
         if isinstance(params, WriteParams):
@@ -170,7 +170,7 @@ class Server:
             line = answer_line(id, outcome)
         except Exception as error:
             line = answer_line(id, _told(error))
-        self._loop.call_soon_threadsafe(self._done, connection, line)
+        self._loop.call_soon_threadsafe(self._done, connection, id, line)
 
     def _committed(self) -> KnowledgeBase:
         """What was last committed; waits until the index is loaded after the start.
@@ -225,12 +225,12 @@ class Server:
         self._answer(connection, id, outcome)
 
     def _answer(self, connection: Connection, id: Id, outcome: Any) -> None:
-        self._done(connection, answer_line(id, outcome))
+        self._done(connection, id, answer_line(id, outcome))
 
-    def _done(self, connection: Connection, line: bytes) -> None:
+    def _done(self, connection: Connection, id: Id, line: bytes) -> None:
         self.active -= 1
         self.last_call = time.monotonic()
-        connection.answer(line)
+        connection.answer(id, line)
 
     def _own_method(self, name: str) -> Callable[[Connection, Request], None] | None:
         return {

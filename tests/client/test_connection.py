@@ -221,6 +221,16 @@ def test_a_write_that_a_closing_daemon_did_not_read_is_repeated(connection: Conn
     assert connection.call("removeSection", {"kbid": "x"}) == {"kbid": "x"}
 
 
+def test_a_write_that_a_closing_daemon_has_read_is_lost_with_it(connection: Connection, daemon: ScriptedDaemon) -> None:
+    def read_and_die(talk: Talk, request: Request) -> None:
+        talk.say(Notification("closing", {"answers": [request.id]}))
+        talk.close()
+
+    daemon.answers["removeSection"] = once(read_and_die)
+    with pytest.raises(DaemonLostError):
+        connection.call("removeSection", {"kbid": "x"})
+
+
 def test_a_write_that_a_closed_database_refused_is_repeated(connection: Connection, daemon: ScriptedDaemon) -> None:
     daemon.answers["removeSection"] = once(refuse(REFUSED, "closing", CLOSED))
     assert connection.call("removeSection", {"kbid": "x"}) == {"kbid": "x"}

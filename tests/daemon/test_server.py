@@ -262,6 +262,20 @@ def test_a_write_asked_for_before_the_end_is_answered_before_it(daemon: Daemon) 
         assert kb.status().sections == 20
 
 
+def test_at_its_end_it_says_which_requests_it_still_answers(daemon: Daemon, tmp_path: Path) -> None:
+    for number in range(50):
+        (tmp_path / f"n{number}.md").write_text(f"# Note {number}\n\n" + "text of the note. " * 300, encoding="utf-8")
+    talk = daemon.talk()
+    id = talk.send("learn", paths=[str(tmp_path)], progress=True)
+    assert (talk.receive() or {})["method"] == "progress"
+    daemon.talk().ask("shutdown")
+    while (told := talk.receive() or {}).get("method") == "progress":
+        pass
+    assert told == {"jsonrpc": "2.0", "method": "closing", "params": {"answers": [id]}}
+    assert talk.answer_to(id)["result"]["sections_added"] == 50
+    assert talk.receive() is None
+
+
 def test_it_leaves_when_its_database_is_removed_and_does_not_bring_it_back(daemon: Daemon, runtime: Path) -> None:
     talk = daemon.talk()
     talk.ask("addSection", content="soon gone", title="Gone")
