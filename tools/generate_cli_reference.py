@@ -54,8 +54,8 @@ in `[search]` stands for all fields.
 A daemon reads it when it starts: after a change, `kbdb daemon restart`. `worker.toml` and `synonyms.toml` are the only
 files in `.kbdb` that are meant to be edited by hand.
 
-`search.deadline_ms` and the tables `[embedding]`, `[auto_capture]` and `[capture]` are checked, and nothing acts on them
-yet: there is no embedding and no capture in this version.
+`search.deadline_ms` and the tables `[embedding]`, `[auto_capture]` and `[capture]` are checked, and nothing acts on
+them yet: there is no embedding and no capture in this version.
 """
 
 SYNONYMS = """\

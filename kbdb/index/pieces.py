@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
-from kbdb.index import bitmaps
 from kbdb.index.api import Into, Segment
 from kbdb.index.in_memory import in_memory
 from kbdb.index.segments import SegmentList, Slot
