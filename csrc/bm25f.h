@@ -9,9 +9,9 @@
 _Static_assert(FLT_EVAL_METHOD == 0, "scores need arithmetic that rounds each operation to double");
 
 #define KB_NORMS \
-    512u          /* lengths with a stored norm: nearly all fields are shorter, and making them takes microseconds */
+    512u /* lengths with a stored norm: nearly all fields are shorter, and making them takes microseconds */
 #define KB_TABULATED_FROM 64u /* entries of a segment being written, from which on tables make up for their making */
-#define KB_FEW 3u /* frequencies with a stored saturation: those of the postings that are no exceptions */
+#define KB_FEW 3u             /* frequencies with a stored saturation: those of the postings that are no exceptions */
 
 typedef struct {
     double k1;
@@ -50,8 +50,8 @@ double kb_bm25f_norm(const kb_bm25f *bm25f, uint32_t field, uint32_t length);
 /* A saturation in 255ths, rounded up (README.md section 4). */
 uint8_t kb_bm25f_impact(double saturation);
 
-/* At least the saturation of a stem with these frequencies, by the tables, from the length codes of the fields. `codes` points to that
- * of field 0, and the others follow `stride` bytes apart. */
+/* At least the saturation of a stem with these frequencies, by the tables, from the length codes of the fields. `codes`
+ * points to that of field 0, and the others follow `stride` bytes apart. */
 static inline double kb_bm25f_most(const kb_bm25f *bm25f, uint32_t mask, const uint32_t frequencies[KB_FIELDS],
                                    const uint8_t *codes, size_t stride) {
     double x = 0.0;

@@ -1,7 +1,7 @@
 /* A snapshot to search: segments, and which entries of each are live (README.md section 9).
  *
- * Nothing here changes after kb_searcher_open and kb_bm25f_tabulate, so any number of threads may use one searcher; what a single search
- * writes to is in its kb_scratch (search.h). Functions over all segments set kb_error.segment.
+ * Nothing here changes after kb_searcher_open and kb_bm25f_tabulate, so any number of threads may use one searcher;
+ * what a single search writes to is in its kb_scratch (search.h). Functions over all segments set kb_error.segment.
  */
 #ifndef KB_SEARCHER_H
 #define KB_SEARCHER_H

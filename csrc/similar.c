@@ -1,6 +1,6 @@
-/* Near duplicates, a segment at a time, by prefix filter: a set that is alike lacks few of the given stems, so a segment
- * that has too few of them is left at once, and in another only the entries with one of the rarest stems are candidates.
- * The frequent stems are counted for those alone. */
+/* Near duplicates, a segment at a time, by prefix filter: a set that is alike lacks few of the given stems, so a
+ * segment that has too few of them is left at once, and in another only the entries with one of the rarest stems are
+ * candidates. The frequent stems are counted for those alone. */
 #include "similar.h"
 
 #include <math.h>
@@ -56,8 +56,8 @@ static kb_status find_stems(similar_task *task, uint32_t first, uint32_t end, ui
         const kb_source *stem = &task->wanted[middle];
         uint32_t place = 0;
         bool found = false;
-        kb_status status = kb_strings_find_between(&terms->stems, low, high, stem->bytes, stem->length, &found, &place,
-                                                   task->error);
+        kb_status status =
+            kb_strings_find_between(&terms->stems, low, high, stem->bytes, stem->length, &found, &place, task->error);
         if (status == KB_OK && found)
             status = kb_terms_stem(terms, place, &task->scratch->stems[task->known++], task->error);
         else

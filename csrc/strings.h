@@ -26,8 +26,8 @@ kb_status kb_strings_seek(const kb_strings *strings, const uint8_t *bytes, size_
 kb_status kb_strings_find(const kb_strings *strings, const uint8_t *bytes, size_t length, bool *found, uint32_t *number,
                           kb_error *error);
 
-/* The same for one that can only stand from `low` on and before `high`, which are at most the count; *number is also set
- * when it does not, to where it would. */
+/* The same for one that can only stand from `low` on and before `high`, which are at most the count; *number is also
+ * set when it does not, to where it would. */
 kb_status kb_strings_find_between(const kb_strings *strings, uint32_t low, uint32_t high, const uint8_t *bytes,
                                   size_t length, bool *found, uint32_t *number, kb_error *error);
 
