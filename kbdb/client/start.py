@@ -98,6 +98,8 @@ class Start:
 
     def _take_turn(self) -> bool:
         """Opens the log and locks it; without a log there are no turns, and the database's own lock has to do."""
+        # A turn taken before would keep out this one, too.
+        self.end()
         try:
             path = platform.runtime_dir() / f"kbdb-{platform.context_id(self._root)}.log"
             turn = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
@@ -106,7 +108,6 @@ class Start:
         if not platform.lock_file(turn):
             os.close(turn)
             return False
-        self.end()
         self._log, self._turn = path, turn
         self._log_began = os.fstat(turn).st_size
         return True

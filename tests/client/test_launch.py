@@ -336,6 +336,24 @@ def test_a_daemon_that_leaves_to_another_is_no_failure(
     assert closing(reach(root))
 
 
+def test_a_daemon_that_ended_well_before_it_was_seen_is_started_again(
+    root: Path, listen: Listen, start: Callable[[Run], Starter]
+) -> None:
+    """Somebody stopped it at once: whoever started it has the turn, and must not wait for himself."""
+    starts = []
+
+    def run(child: Child, _: int | None) -> None:
+        starts.append(child)
+        if len(starts) == 1:
+            child.code = 0
+        else:
+            listen()
+
+    start(run)
+    assert closing(reach(root))
+    assert len(starts) == 2
+
+
 def test_a_daemon_that_fails_while_another_comes_up_is_no_failure(
     root: Path, listen: Listen, start: Callable[[Run], Starter]
 ) -> None:

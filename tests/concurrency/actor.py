@@ -33,13 +33,11 @@ class Actor:
     Attributes:
         name: the register that it writes, where it writes one.
         chance: its dice.
-        lost: calls that ended with the daemon.
     """
 
     def __init__(self, name: str, root: Path, history: Path, stop: Path) -> None:
         self.name = name
         self.chance = random.Random(name)
-        self.lost = 0
         self._client = Client(root)
         self._history = history.open("a", buffering=1)
         self._stop = stop
@@ -81,8 +79,8 @@ class Actor:
         """A call that may be lost; None where it is."""
         try:
             return getattr(self._client, method)(*arguments, **named)
-        except (DaemonLostError, DaemonStartError):
-            self.lost += 1
+        except (DaemonLostError, DaemonStartError) as error:
+            print(f"lost at {time.time():.3f}: {method}: {error!r}", file=sys.stderr, flush=True)
             return None
 
     def _note(self, call: Call) -> None:
@@ -172,5 +170,3 @@ if __name__ == "__main__":
     role, name, *paths = sys.argv[1:]
     actor = Actor(name, *map(Path, paths))
     ROLES[role](actor)
-    if actor.lost:
-        print("calls lost:", actor.lost, file=sys.stderr)

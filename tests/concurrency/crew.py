@@ -56,7 +56,7 @@ class Crew:
         self._stop.touch()
         told = {name: self._home.end(actor) for name, actor in self._actors.items()}
         assert not [ran for ran in told.values() if ran.code], [ran.errors for ran in told.values() if ran.code]
-        assert may_lose or not [ran.errors for ran in told.values() if ran.errors]
+        assert may_lose or not (lost := [ran.errors for ran in told.values() if ran.errors]), lost
         calls = [history.load(path) for path in self._histories.values() if path.exists()]
         assert not history.faults(calls)
         with Client(self._home.root) as client:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import signal
@@ -9,10 +10,11 @@ import time
 from pathlib import Path
 
 import pytest
-from daemons import wait_for
+from daemons import is_alive, wait_for
 from household import Household, children
 
 from kbdb import platform
+from kbdb.client.address import read_address
 from tests.concurrency.crew import Crew
 
 
@@ -54,7 +56,7 @@ def test_a_daemon_that_is_stopped_at_any_moment_loses_no_call_at_all(
     for turn in range(rounds):
         time.sleep(chance.uniform(0, 1))
         if turn % 2:
-            os.kill(home.owner(), signal.SIGTERM)
+            wait_for(lambda: _terminate(home))
         else:
             home.run("daemon", "stop")
     wait_for(crew.are_at_work)
@@ -63,12 +65,22 @@ def test_a_daemon_that_is_stopped_at_any_moment_loses_no_call_at_all(
     assert [log.name for log in runtime.glob("*.log") if "Traceback" in log.read_text()] == []
 
 
+def _terminate(home: Household) -> bool:
+    """Asks the daemon by a signal to end, where one listens."""
+    at = read_address(home.root)
+    if not at or not at.address or not is_alive(at.pid):
+        return False
+    os.kill(at.pid, signal.SIGTERM)
+    return True
+
+
 def _kill_owner(home: Household) -> int:
     """Kills the daemon; what parses for it ends by itself."""
     owner = home.owner()
     ends = {owner, *children(owner)}
-    os.kill(owner, signal.SIGKILL)
-    wait_for(lambda: not ends & set(home.orphans()))
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(owner, signal.SIGKILL)
+    wait_for(lambda: not any(map(is_alive, ends)))
     return owner
 
 
