@@ -141,6 +141,7 @@ class Connection:
         self._last_id += 1
         request = Request(self._last_id, method, params)
         cancel = _Cancel(wire, request.id)
+        closes = False
         with nullcontext() if method in READS else ctrl_c_asks(cancel.ask):
             wire.send(request)
             cancel.may_go()
@@ -149,10 +150,14 @@ class Connection:
                 if isinstance(message, (Result, Failure)):
                     # A failure without an id is about the line just sent: nothing else is under way.
                     if message.id in (request.id, None):
+                        if closes:
+                            self._hang_up()
                         return message
                 elif isinstance(message, Notification):
-                    if message.method == "closing" and request.id not in message.params.get("answers", ()):
-                        wire.expect_end()
+                    if message.method == "closing":
+                        closes = True
+                        if request.id not in message.params.get("answers", ()):
+                            wire.expect_end()
                     elif message.method == "progress" and progress and message.params.get("id") == request.id:
                         _report(progress, message.params, cancel)
 

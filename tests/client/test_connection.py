@@ -231,6 +231,21 @@ def test_a_write_that_a_closing_daemon_has_read_is_lost_with_it(connection: Conn
         connection.call("removeSection", {"kbid": "x"})
 
 
+def test_a_connection_whose_daemon_closes_after_its_answer_is_not_used_again(
+    connection: Connection, daemon: ScriptedDaemon
+) -> None:
+    def answer_and_read_no_more(talk: Talk, request: Request) -> None:
+        talk.say(Notification("closing", {"answers": [request.id]}))
+        talk.say(Result(request.id, {}))
+        talk.hear()
+        talk.close()
+
+    daemon.answers["removeSection"] = once(answer_and_read_no_more)
+    assert connection.call("removeSection", {"kbid": "x"}) == {}
+    assert connection.call("removeSection", {"kbid": "y"}) == {"kbid": "y"}
+    assert daemon.connections == 2
+
+
 def test_a_write_that_a_closed_database_refused_is_repeated(connection: Connection, daemon: ScriptedDaemon) -> None:
     daemon.answers["removeSection"] = once(refuse(REFUSED, "closing", CLOSED))
     assert connection.call("removeSection", {"kbid": "x"}) == {"kbid": "x"}
