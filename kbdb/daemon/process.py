@@ -132,6 +132,7 @@ class _Life:
                 await asyncio.to_thread(server.close)
                 self._close()
                 self._places.clear()
+                await server.hang_up()
 
     @contextmanager
     def _turn(self) -> Iterator[None]:

@@ -37,6 +37,9 @@ log = logging.getLogger(__name__)
 READERS = 4
 """Threads that read. More would only wait for each other: outside the engine one of them runs at a time."""
 
+UNREAD_S, UNREAD_PAUSE_S = 10.0, 0.005
+"""How long, and how often, it waits at its end for clients to read their answers."""
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -140,6 +143,12 @@ class Server:
         self._queue.end()
         self.writer.join()
         self._readers.shutdown()
+
+    async def hang_up(self) -> None:
+        """Waits until all that was answered has gone out; not for ever for those who do not read it."""
+        give_up = time.monotonic() + UNREAD_S
+        while self._connections and time.monotonic() < give_up:
+            await asyncio.sleep(UNREAD_PAUSE_S)
 
     def _start(self, connection: Connection, request: Request) -> None:
         if own := self._own_method(request.method):

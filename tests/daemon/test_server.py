@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import socket
 import stat
 import time
 from pathlib import Path
@@ -274,6 +275,18 @@ def test_at_its_end_it_says_which_requests_it_still_answers(daemon: Daemon, tmp_
     assert told == {"jsonrpc": "2.0", "method": "closing", "params": {"answers": [id]}}
     assert talk.answer_to(id)["result"]["sections_added"] == 50
     assert talk.receive() is None
+
+
+def test_a_long_answer_arrives_whole_although_the_daemon_is_told_to_end_meanwhile(daemon: Daemon) -> None:
+    talk = daemon.talk()
+    text = "word after word " * 300_000
+    (learned,) = talk.ask("addSection", content=text, title="Long")["documents"]
+    id = talk.send("retrieveDocument", docid=learned["docid"])
+    talk.socket.recv(1, socket.MSG_PEEK)
+    daemon.talk().ask("shutdown")
+    wait_for(lambda: not (daemon.root / "daemon").exists())
+    assert talk.answer_to(id)["result"]["content"] == text
+    assert daemon.process.wait() == 0
 
 
 def test_it_leaves_when_its_database_is_removed_and_does_not_bring_it_back(daemon: Daemon, runtime: Path) -> None:
