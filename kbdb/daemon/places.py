@@ -42,6 +42,7 @@ class Places:
         self._address_file = Layout(root).daemon
         self._context = platform.context_id(root)
         self._socket_id: tuple[int, int] | None = None
+        self._refused: set[Path] = set()
         self._settle()
 
     def listen(self) -> socket.socket:
@@ -74,13 +75,17 @@ class Places:
 
     def announce(self) -> None:
         """Tells others where this daemon listens. Where the disk refuses, they find it by the socket's usual name."""
-        _try_to_write(self._pid_file, str(os.getpid()))
+        self._try_to_write(self._pid_file, str(os.getpid()))
         self._announce(self.address)
 
-    def are_whole(self) -> bool:
-        """Whether socket, address and pid file are still there, and this daemon's."""
-        listens = self._socket_id is not None and _identity(self.address) == self._socket_id
-        return listens and self._is_announced()
+    def keep_announced(self) -> None:
+        """Puts the address and the pid file back when they went away, or could not be written before."""
+        if not self._is_announced():
+            self.announce()
+
+    def has_socket(self) -> bool:
+        """Whether the socket is still there, and this daemon's."""
+        return self._socket_id is not None and _identity(self.address) == self._socket_id
 
     def is_served(self) -> bool:
         """Whether a daemon takes connections where one is announced, or would usually listen."""
@@ -88,7 +93,7 @@ class Places:
 
     def stop_listening(self) -> None:
         """Takes the socket away. The address stays, empty: who looks sees that a daemon still owns the database."""
-        if self._socket_id is not None and _identity(self.address) == self._socket_id:
+        if self.has_socket():
             with contextlib.suppress(OSError):
                 os.unlink(self.address)
         self._socket_id = None
@@ -140,7 +145,21 @@ class Places:
 
     def _announce(self, address: str) -> None:
         told = {"address": address, "pid": os.getpid(), "version": kbdb.__version__}
-        _try_to_write(self._address_file, json.dumps(told))
+        self._try_to_write(self._address_file, json.dumps(told))
+
+    def _try_to_write(self, path: Path, text: str) -> None:
+        """Writes a file whole or not at all; a refusal is logged once."""
+        temporary = path.with_name(f"{path.name}.tmp")
+        try:
+            temporary.write_text(f"{text}\n", encoding="ascii")
+            temporary.replace(path)
+            self._refused.discard(path)
+        except OSError as error:
+            if path not in self._refused:
+                log.warning("cannot write %s: %s", path, error.strerror)
+            self._refused.add(path)
+            with contextlib.suppress(OSError):
+                temporary.unlink()
 
     def _is_announced(self) -> bool:
         return self._announced().get("pid") == os.getpid() and self._is_in_pid_file()
@@ -161,15 +180,6 @@ class Places:
         except (OSError, ValueError):
             return {}
         return told if isinstance(told, dict) else {}
-
-
-def _try_to_write(path: Path, text: str) -> None:
-    temporary = path.with_name(f"{path.name}.tmp")
-    try:
-        temporary.write_text(f"{text}\n", encoding="ascii")
-        temporary.replace(path)
-    except OSError as error:
-        log.warning("cannot write %s: %s", path, error.strerror)
 
 
 def _identity(path: str) -> tuple[int, int] | None:

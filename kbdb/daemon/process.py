@@ -165,10 +165,12 @@ class _Life:
                     self._leave("its database is gone")
                 elif not server.active and time.monotonic() - server.last_call >= self._idle_timeout_s:
                     self._leave(f"nobody called for {self._idle_timeout_s} s")
-                elif not self._places.are_whole():
-                    log.warning("its socket, address or pid file went away; they are made anew")
+                elif not self._places.has_socket():
+                    log.warning("its socket went away; it is made anew")
                     listener.close()
                     listener = await self._listen(server)
+                else:
+                    self._places.keep_announced()
         return listener
 
     def _is_there(self) -> bool:

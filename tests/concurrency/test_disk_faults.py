@@ -7,6 +7,7 @@ import ctypes
 import os
 import resource
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from household import Household, Ran, household
 
 import kbdb
 from kbdb.client import Client
+from kbdb.daemon.process import WATCH_S
 from kbdb.errors import StorageError
 from tests.concurrency.crew import CHECKOUT
 
@@ -173,7 +175,7 @@ def test_a_database_folder_that_may_only_be_read_refuses_writes_by_their_code_an
     assert home.tell("check")["ok"]
 
 
-def test_a_database_on_a_read_only_file_system_is_searched(home: Household, tmp_path: Path) -> None:
+def test_a_database_on_a_read_only_file_system_is_searched(home: Household, runtime: Path, tmp_path: Path) -> None:
     assert learn(home, tmp_path, "hills and harbours").code == 0
     home.stop()
     with mounted("none", home.root, "--bind", source=home.root):
@@ -183,7 +185,10 @@ def test_a_database_on_a_read_only_file_system_is_searched(home: Household, tmp_
         assert failed.code == 1
         assert code_of(failed) == "STORAGE_ERROR"
         assert home.run("gc", "--json").code == 0
+        time.sleep(2.5 * WATCH_S)
+        assert home.found("harbours") == 1
         home.stop()
+    assert "made anew" not in "".join(log.read_text() for log in runtime.glob("*.log"))
     assert learn(home, tmp_path, "tides and currents").code == 0
     assert home.tell("check")["ok"]
 

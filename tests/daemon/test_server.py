@@ -315,7 +315,18 @@ def test_a_runtime_folder_that_vanished_is_made_anew(daemon: Daemon, runtime: Pa
     assert talk.ask("addSection", content="still here", title="Here")["sections_added"] == 1
 
 
-def test_it_leaves_when_nobody_calls(root: Path) -> None:
+def test_an_address_and_a_pid_file_that_vanished_are_put_back_and_the_socket_stays(
+    daemon: Daemon, runtime: Path
+) -> None:
+    socket_before = os.stat(daemon.address())
+    (pid_file,) = runtime.glob("*.pid")
+    pid_file.unlink()
+    (daemon.root / "daemon").unlink()
+    wait_for(lambda: daemon.address() and pid_file.exists())
+    assert socket_before == os.stat(daemon.address())
+
+
+def test_it_leaves_when_nobody_callsdef test_it_leaves_when_nobody_calls(root: Path) -> None:
     kbdb.init(root).close()
     (root / "worker.toml").write_text("[daemon]\nidle_timeout_s = 1\n")
     with running(root) as daemon:
