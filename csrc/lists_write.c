@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bitmap.h"
 #include "bits.h"
 #include "crc32.h"
 #include "positions.h"
@@ -120,10 +121,16 @@ static void put_gaps(kb_lists_writer *writer, uint32_t bits, uint32_t escapes) {
     writer->blocks.length += length;
 }
 
-uint32_t kb_lists_codes_count(const uint8_t *codes, uint32_t count) {
+/* Of 32 codes from `from`, a multiple of 32, on: a bit at the lower one of each pair that is not 0. */
+static uint64_t others_of(const uint8_t *codes, uint32_t from) {
+    uint64_t pairs = kb_load_u64(codes + from / 4);
+    return (pairs | pairs >> 1) & 0x5555555555555555u;
+}
+
+uint32_t kb_lists_codes_count(const uint8_t codes[KB_BLOCK / 4]) {
     uint32_t others = 0;
-    for (uint32_t i = 0; i < count; i++)
-        others += (codes[i / 4] >> i % 4 * 2 & 3) != 0;
+    for (uint32_t from = 0; from < KB_BLOCK; from += 32)
+        others += kb_popcount(others_of(codes, from));
     return others;
 }
 
@@ -138,13 +145,14 @@ static void put_codes(kb_lists_writer *writer, bool dense, uint32_t others) {
         kb_bytes_put(&writer->blocks, writer->codes, (size_t)kb_bits_bytes(writer->count, 2));
         return;
     }
-    for (uint32_t i = 0; i < writer->count; i++) {
-        uint32_t code = writer->codes[i / 4] >> i % 4 * 2 & 3;
-        if (code == 0)
-            continue;
-        uint8_t *kind = &listed[1 + others + at / 4];
-        *kind = (uint8_t)(*kind | code << at % 4 * 2);
-        listed[1 + at++] = (uint8_t)i;
+    for (uint32_t from = 0; from < writer->count; from += 32) {
+        for (uint64_t left = others_of(writer->codes, from); left != 0; left &= left - 1, at++) {
+            uint32_t place = from + (uint32_t)__builtin_ctzll(left) / 2;
+            uint32_t code = writer->codes[place / 4] >> place % 4 * 2 & 3;
+            uint8_t *kind = &listed[1 + others + at / 4];
+            *kind = (uint8_t)(*kind | code << at % 4 * 2);
+            listed[1 + at] = (uint8_t)place;
+        }
     }
     kb_bytes_put(&writer->blocks, listed, 1 + others + (size_t)kb_bits_bytes(others, 2));
 }
@@ -181,7 +189,7 @@ static kb_status put_ref(kb_lists_writer *writer, kb_block_ref ref) {
 static kb_status put_block(kb_lists_writer *writer) {
     uint32_t escapes = 0;
     uint32_t bits = kb_lists_gap_bits(writer->entries, writer->count, writer->next, &escapes);
-    uint32_t others = kb_lists_codes_count(writer->codes, writer->count);
+    uint32_t others = kb_lists_codes_count(writer->codes);
     bool dense = kb_lists_codes_dense(writer->count, others);
     uint8_t first = (uint8_t)(bits | (dense ? KB_CODES_DENSE : 0));
     kb_bytes_put(&writer->blocks, &first, 1);

@@ -45,8 +45,9 @@ typedef struct {
  * is the entry that a gap of 0 would give first. */
 uint32_t kb_lists_gap_bits(const uint32_t *entries, uint32_t count, uint32_t next, uint32_t *escapes);
 
-/* Of the codes of a block's postings, those that are not 0; and whether it takes fewer bytes to list them. */
-uint32_t kb_lists_codes_count(const uint8_t *codes, uint32_t count);
+/* Of the codes of a block's postings, and 0 behind the last, those that are not 0; and whether it takes more bytes to
+ * list them than to write all. */
+uint32_t kb_lists_codes_count(const uint8_t codes[KB_BLOCK / 4]);
 bool kb_lists_codes_dense(uint32_t count, uint32_t others);
 
 void kb_lists_writer_free(kb_lists_writer *writer);

@@ -73,7 +73,7 @@ static kb_status verify_block(const kb_postings *postings, kb_positions *positio
     uint32_t next = postings->block > 0 ? kb_postings_last(postings, postings->block - 1) + 1 : 0;
     uint32_t escapes = 0;
     uint32_t bits = kb_lists_gap_bits(postings->entries, postings->count, next, &escapes);
-    uint32_t others = kb_lists_codes_count(postings->codes, postings->count);
+    uint32_t others = kb_lists_codes_count(postings->codes);
     bool dense = kb_lists_codes_dense(postings->count, others);
     uint32_t spare = postings->count % 4;
     if ((postings->place[0] & ~KB_CODES_DENSE) != bits)
