@@ -96,7 +96,12 @@ class Matcher:
     def spans(self, text: str) -> list[Span]:
         """All places where a clause matches in a text, by start, end, clause. They may overlap."""
         folded = fold_text(text)
-        found = self._found_in_ascii(text, folded) if text.isascii() else self._found(text, folded)
+        if text.isascii():
+            found = self._found_in_ascii(text, folded)
+            if not (self._phrases or self._characters):
+                return self._singles(found)
+        else:
+            found = self._found(text, folded)
         for pair in self._pairs:
             found += [_Found(start, start + len(pair), pair, True) for start in _pair_places(pair, folded.text)]
         single = self._single
@@ -113,16 +118,30 @@ class Matcher:
             spans = [span for span in back if span.start < span.end]
         return sorted(set(spans)) if len(spans) > 1 else spans
 
+    def _singles(self, found: list[_Found]) -> list[Span]:
+        """The places where clauses of single words match."""
+        if not found:
+            return []
+        clauses = self._single
+        spans = [Span(start, end, clause) for start, end, stem, _ in found for clause in clauses.get(stem, ())]
+        return sorted(set(spans)) if len(spans) > 1 else spans
+
     def _found_in_ascii(self, text: str, folded: FoldedText) -> list[_Found]:
         """As ``_found``; here most places tell by themselves that a word stands there, and need no analysis."""
-        lowered, around = folded.text, f" {text} "
+        lowered, around = folded.text, ""
         found: list[_Found] = []
         analysed: set[int] = set()
         for word, stem, is_plain in self._words:
             start = lowered.find(word)
+            if start >= 0 and not around:
+                around = f" {text} "
             while start >= 0:
                 end = start + len(word)
-                alone = _stands_alone(around, start, end, word) if is_plain else None
+                if is_plain and around[start] in _SEPARATORS and around[end + 1] in _SEPARATORS:
+                    # Most words; as ``_stands_alone`` says.
+                    alone = True if around[start + 2 : end + 1] == word[1:] else None
+                else:
+                    alone = _stands_alone(around, start, end, word) if is_plain else None
                 if alone:
                     found.append(_Found(start, end, stem, True))
                 elif alone is None:

@@ -56,7 +56,7 @@ def make_snippet(
         width: characters of the text that the passage may have; a longer match is shown all the same.
         marks: put before and after what matched; without white space.
     """
-    spans = matcher.spans(text[start:])
+    spans = matcher.spans(text[start:] if start else text)
     if start:
         spans = [Span(first + start, last + start, clause) for first, last, clause in spans]
     core = _best(spans, matcher.worth, width)
@@ -64,8 +64,10 @@ def make_snippet(
         first = last = telling = start + len(text[start:]) - len(text[start:].lstrip())
     else:
         first, last, telling = core
-    first, last = _widen(text, first, last, start, width)
-    intervals = _intervals(text, spans, first, last)
+    # Every place may be cut at where each character is one for the reader.
+    plain = text.isascii() and "\r" not in text
+    first, last = _widen(text, first, last, start, width, plain=plain)
+    intervals = _intervals(text, spans, first, last, plain=plain)
     passage = _render(text, first, last, intervals, marks)
     left_out, rest = text[start:first].lstrip(), text[last:]
     before = ELLIPSIS if left_out and not _OPENING_NOISE.fullmatch(left_out) else ""
@@ -90,9 +92,9 @@ def _best(spans: Sequence[Span], worth: Sequence[int], width: int) -> tuple[int,
     total = best_total = right = 0
     best = None
     for left, (start, _, clause) in enumerate(spans):
-        right = max(right, left)
-        while right < len(spans) and (spans[right].end - start <= width or right == left):
-            entering = spans[right].clause
+        right = right if right > left else left
+        while right < len(spans) and (spans[right][1] - start <= width or right == left):
+            entering = spans[right][2]
             total += 0 if counts[entering] else worth[entering]
             counts[entering] += 1
             right += 1
@@ -107,16 +109,18 @@ def _best(spans: Sequence[Span], worth: Sequence[int], width: int) -> tuple[int,
     return window[0].start, max([end for _, end, _ in window]), -telling[1]
 
 
-def _widen(text: str, first: int, last: int, lowest: int, width: int) -> tuple[int, int]:
+def _widen(text: str, first: int, last: int, lowest: int, width: int, *, plain: bool) -> tuple[int, int]:
     """Grows a window to about ``width`` characters, to where sentences, lines, words or at least graphemes end."""
     room = max(0, width - (last - first))
     start = _start(text, first, lowest, room)
-    end = _end(text, last, min(len(text), max(last, start + width)))
-    if end == len(text) and end - start < width:
+    size = len(text)
+    highest = start + width if start + width > last else last
+    end = _end(text, last, highest if highest < size else size)
+    if end == size and end - start < width:
         earliest = max(lowest, end - width)
         starts = _sentences(text, earliest, start, lowest)
         start = starts[0] if starts else _word_start(text, earliest, start)
-    if not text.isascii() or "\r" in text:
+    if not plain:
         start = _cut(text, start, lowest, first, later=True)
         end = _cut(text, end, last, len(text), later=False)
     noise = _OPENING_NOISE.match(text, start, max(start, first))
@@ -126,6 +130,8 @@ def _widen(text: str, first: int, last: int, lowest: int, width: int) -> tuple[i
         start += 1
     while end > max(last, start) and text[end - 1].isspace():
         end -= 1
+    if plain:
+        return start, end
     return boundaries_around(text, start)[0], boundaries_around(text, end)[1]
 
 
@@ -149,16 +155,18 @@ def _last_break(text: str, lowest: int, highest: int) -> tuple[int, int] | None:
 
     Looks for signs from the end, because most are near it, and a search for the pattern begins at the start.
     """
-    if not text.isascii() and _CJK_STOP.search(text, max(0, lowest - 1), highest):
+    before = lowest - 1 if lowest else 0
+    if not text.isascii() and _CJK_STOP.search(text, before, highest):
         breaks = [found.span() for found in _SENTENCE_END_CJK.finditer(text, lowest, highest)]
         return breaks[-1] if breaks else None
-    place = max(text.rfind("\n", lowest, highest), text.rfind("\r", lowest, highest))
-    before = max(0, lowest - 1)
+    place = text.rfind("\n", lowest, highest)
+    place = max(place, text.rfind("\r", lowest if place < 0 else place, highest))
+    # What stands before the last one found is not looked at any more.
     for sign in ".!?":
-        found = text.rfind(sign, before, max(0, highest - 1))
+        found = text.rfind(sign, before if place < before else place, highest - 1 if highest else 0)
         while found > place and not text[found + 1].isspace():
             found = text.rfind(sign, before, found)
-        place = max(place, found)
+        place = found if found > place else place
     if place < 0:
         return None
     start = end = place + 1
@@ -211,7 +219,7 @@ def _cut(text: str, position: int, lowest: int, highest: int, *, later: bool) ->
     return before if before >= lowest else after
 
 
-def _intervals(text: str, spans: Iterable[Span], first: int, last: int) -> list[tuple[int, int]]:
+def _intervals(text: str, spans: Iterable[Span], first: int, last: int, *, plain: bool) -> list[tuple[int, int]]:
     """What to mark within a window: spans on whole graphemes, joined where at most one joining sign lies between."""
     intervals: list[tuple[int, int]] = []
     for start, end, _ in spans:
@@ -219,8 +227,10 @@ def _intervals(text: str, spans: Iterable[Span], first: int, last: int) -> list[
             continue
         if start >= last:
             break
-        start = max(first, boundaries_around(text, start)[0])
-        end = min(last, boundaries_around(text, end)[1])
+        if not plain:
+            start, end = boundaries_around(text, start)[0], boundaries_around(text, end)[1]
+        start = start if start > first else first
+        end = end if end < last else last
         if start >= end:
             continue
         if intervals and (start <= intervals[-1][1] or _is_joiner(text[intervals[-1][1] : start])):
@@ -237,13 +247,13 @@ def _is_joiner(between: str) -> bool:
 def _render(text: str, first: int, last: int, intervals: Iterable[tuple[int, int]], marks: tuple[str, str]) -> str:
     """The passage on one line, without the emphasis of its own."""
     markers = emphasis_markers(text)
-    pieces = []
+    opening, closing = marks
+    passage = ""
     cursor = first
     for start, end in intervals:
-        pieces += [_piece(text, cursor, start, markers), marks[0], _piece(text, start, end, markers), marks[1]]
+        passage += f"{_piece(text, cursor, start, markers)}{opening}{_piece(text, start, end, markers)}{closing}"
         cursor = end
-    pieces.append(_piece(text, cursor, last, markers))
-    passage = "".join(pieces)
+    passage += _piece(text, cursor, last, markers)
     return passage.strip() if passage.isprintable() and "  " not in passage else " ".join(passage.split())
 
 

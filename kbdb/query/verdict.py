@@ -32,7 +32,7 @@ def match_of(resolved: Resolved, best: EngineHit | None) -> Match:
     """
     if best is None or resolved.only_excludes:
         return "none"
-    if not resolved.words:
+    if not resolved.words or _has_all(resolved, best):
         return "all"
     shares = [_direct_share(resolved, word, best.matched) for word in resolved.words]
     if all(share == 1.0 for share in shares):
@@ -58,6 +58,8 @@ def verdict_of(resolved: Resolved, best: EngineHit | None) -> Verdict:
     """
     if best is None or resolved.only_excludes:
         return "unanswered"
+    if _has_all(resolved, best):
+        return "answered"
     asked = 0.0
     covered = 0.0
     for word in resolved.words:
@@ -135,6 +137,13 @@ def _covered(resolved: Resolved, word: QueryWord, matched: int) -> float:
         return by_parts
     whole = resolved.notes[word.whole]
     return max(by_parts, whole.value / whole.idf)
+
+
+def _has_all(resolved: Resolved, best: EngineHit) -> bool:
+    """Whether a hit has every clause of the query, and each searches the query's own words."""
+    if best.matched != (1 << len(resolved.notes)) - 1:
+        return False
+    return all(note.origin == "direct" for note in resolved.notes)
 
 
 def _has(matched: int, clause: int) -> bool:

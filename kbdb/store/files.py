@@ -25,6 +25,9 @@ TMP_SUFFIX = ".tmp"
 Write = Callable[[int, bytes | memoryview], None]
 """Puts bytes at an offset of a file."""
 
+_USUAL = 1 << 13
+"""Most files that are read many at a time are shorter; room for more takes longer to make than they take to read."""
+
 _SMALL = 1 << 16
 _BINARY = getattr(os, "O_BINARY", 0)
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
@@ -276,12 +279,14 @@ def read_small(path: str) -> bytes | None:
     except OSError:
         return None
     try:
-        data = os.read(fd, _SMALL)
+        data = os.read(fd, _USUAL)
+        if len(data) == _USUAL:
+            data += os.read(fd, _SMALL)
     except OSError:
         return None
     finally:
         os.close(fd)
-    return data if len(data) < _SMALL else None
+    return data if len(data) < _USUAL + _SMALL else None
 
 
 def size(path: StrPath) -> int | None:

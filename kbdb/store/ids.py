@@ -23,6 +23,7 @@ DOCID_HASH_LENGTH = 10
 
 _PAIRS = tuple(first + second for first in ALPHABET for second in ALPHABET)
 _TO_DIGITS = str.maketrans(ALPHABET, "0123456789abcdefghijklmnopqrstuv")
+_DIGITS = bytes.maketrans(ALPHABET.encode(), b"0123456789abcdefghijklmnopqrstuv")
 _KBID = re.compile(f"[{ALPHABET}]{{{KBID_LENGTH - 1}}}[048cgmrw]")
 _DOCID = re.compile(DOCID_PATTERN)
 _NOT_SLUG = re.compile("[^a-z0-9]+")
@@ -48,6 +49,11 @@ def kbid_encode(raw: bytes) -> str:
     if len(raw) != KBID_BYTES:
         raise InvalidIdError(f"a kbid is {KBID_BYTES} bytes, not {len(raw)}")
     return base32(raw)
+
+
+def is_kbid_of(written: bytes, raw: bytes) -> bool:
+    """Whether 26 characters of the alphabet are what ``kbid_encode`` makes of 16 bytes."""
+    return int(written.translate(_DIGITS), 32) == int.from_bytes(raw, "big") << 2
 
 
 def kbid_decode(kbid: str) -> bytes:

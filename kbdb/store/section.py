@@ -10,7 +10,7 @@ from os import PathLike
 from kbdb.errors import CorruptError, InvalidArgumentError, NotUtf8Error, TomlError
 from kbdb.model import SECTION_TYPES, Section
 from kbdb.store.fields import FORMAT, Fields
-from kbdb.store.ids import KBID_BYTES, is_kbid, kbid_bytes, kbid_encode
+from kbdb.store.ids import KBID_BYTES, is_kbid, is_kbid_of, kbid_encode
 from kbdb.store.toml import dumps, loads
 
 FENCE = b"+++\n"
@@ -121,21 +121,20 @@ def decode_plain(data: bytes) -> Section | None:
     if known is None or sha256(content).hexdigest().encode() != digest:
         return None
     section_type, type, must_be_utf8 = known
-    kbid = written.decode()
-    if kbid_bytes(kbid) != _digest(section_type, type, head, content):
+    if not is_kbid_of(written, _digest(section_type, type, head, content)):
         return None
     try:
         if must_be_utf8 and not content.isascii():
             content.decode()
-        return Section(kbid, section_type, type, head.decode(), content)
+        return Section(written.decode(), section_type, type, head.decode(), content)
     except UnicodeDecodeError:
         return None
 
 
 _PLAIN = re.compile(
     rb"\+\+\+\nformat = 1\n"
-    rb'kbid = "([0-9a-hjkmnp-tv-z]{25}[048cgmrw])"\n(section_type = "[a-z]+"\ntype = "[!#-~]+"\n)'
-    rb'title = "([^"\\\x00-\x1f\x7f]*)"\n'
+    rb'kbid = "([0-9a-hjkmnp-tv-z]{26})"\n'
+    rb'(section_type = "[a-z]+"\ntype = "[!#-~]+"\n)title = "([^"\\\x00-\x1f\x7f]*)"\n'
     rb'sha256 = "([0-9a-f]{64})"\n\+\+\+\n'
 )
 
