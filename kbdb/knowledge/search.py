@@ -205,9 +205,12 @@ def _hits(
     asked: Collection[str],
     unreadable: list[Unreadable],
 ) -> list[SearchHit]:
+    if not page:
+        return []
     matcher = Matcher(resolved, core.analysis, snapshot.lexicon.words_of)
     needs_shares = options.explain or resolved.has_choices
     terms: dict[int, tuple[str, ...]] = {}
+    slots = snapshot.slots
     hits = []
     for found, section in zip(page, core.store.read_sections(found.kbid for found in page), strict=True):
         segment, entry, score, matched, kbid = found
@@ -215,7 +218,7 @@ def _hits(
             unreadable.append(Unreadable(kbid, core.store.layout.section(kbid), section.message))
             continue
         text = text_of(section)
-        stored = StoredSection.decode(snapshot.slots[segment].segment.stored(entry))
+        stored = StoredSection.decode(slots[segment].segment.stored(entry))
         shares = snapshot.searcher.explain(resolved.plan, segment, entry) if needs_shares else ()
         if shares or matched not in terms:
             terms[matched] = matched_terms(resolved, matched, shares)

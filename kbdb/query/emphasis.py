@@ -13,7 +13,7 @@ _PIECE = re.compile(r"(?P<ticks>`+)|(?P<paragraph>\n[ \t]*\r?\n)|(?P<stars>(?<![
 
 def emphasis_markers(text: str) -> list[tuple[int, int]]:
     """Where bold begins and ends: pairs of ``**`` or more, in one paragraph and outside of code spans; in order."""
-    if "**" not in text:
+    if "*" not in text or "**" not in text:  # one sign is sought several times faster than two
         return []
     markers: list[tuple[int, int]] = []
     opened: tuple[int, int] | None = None

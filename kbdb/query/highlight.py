@@ -54,6 +54,14 @@ class _Found(NamedTuple):
     part: bool
 
 
+class _Wanted(NamedTuple):
+    """A surface word that is looked for; ``is_plain`` when it is ASCII letters and digits."""
+
+    word: str
+    stem: str
+    is_plain: bool
+
+
 class Matcher:
     """Finds one query's terms in texts. Remembers chunks it has met; use one for all hits of a search.
 
@@ -89,8 +97,9 @@ class Matcher:
         self._pairs = sorted(filter(is_unspaced, wanted))
         self._wanted = wanted.difference(self._pairs)
         self._words = [
-            (word, stem, word.isascii() and word.isalnum()) for stem in self._wanted for word in words_of(stem)
+            _Wanted(word, stem, word.isascii() and word.isalnum()) for stem in self._wanted for word in words_of(stem)
         ]
+        self._pair_of_words = self._rows_of_two()
         self._chunks: dict[str, list[tuple[int, int, str, bool]]] = {}
 
     def spans(self, text: str) -> list[Span]:
@@ -106,7 +115,7 @@ class Matcher:
             found += [_Found(start, start + len(pair), pair, True) for start in _pair_places(pair, folded.text)]
         single = self._single
         spans = [Span(start, end, clause) for start, end, stem, _ in found for clause in single.get(stem, ())]
-        if self._phrases and found:
+        if self._phrases and len(found) > 1:
             parts = sorted({one for one in found if one.part})
             for stems, clause in self._phrases:
                 spans += [Span(start, end, clause) for start, end in _phrases(parts, stems, folded.text)]
@@ -126,36 +135,67 @@ class Matcher:
         spans = [Span(start, end, clause) for start, end, stem, _ in found for clause in clauses.get(stem, ())]
         return sorted(set(spans)) if len(spans) > 1 else spans
 
+    def _rows_of_two(self) -> list[list[_Wanted]]:
+        """The words of the first stem and of the second where nothing but one phrase of two is wanted; else nothing."""
+        if len(self._phrases) != 1 or self._single or self._pairs or len(self._phrases[0][0]) != 2:
+            return []
+        return [[one for one in self._words if one.stem == stem] for stem in self._phrases[0][0]]
+
     def _found_in_ascii(self, text: str, folded: FoldedText) -> list[_Found]:
         """As ``_found``; here most places tell by themselves that a word stands there, and need no analysis."""
-        lowered, around = folded.text, ""
+        lowered, around = folded.text, f" {text} "
         found: list[_Found] = []
         analysed: set[int] = set()
-        for word, stem, is_plain in self._words:
+        if self._pair_of_words:
+            for start, wanted in _neighbours(lowered, *self._pair_of_words):
+                self._look(text, folded, around, start, wanted, analysed, found)
+            return found
+        for wanted in self._words:
+            word, stem, is_plain = wanted
             start = lowered.find(word)
-            if start >= 0 and not around:
-                around = f" {text} "
             while start >= 0:
                 end = start + len(word)
-                if is_plain and around[start] in _SEPARATORS and around[end + 1] in _SEPARATORS:
-                    # Most words; as ``_stands_alone`` says.
-                    alone = True if around[start + 2 : end + 1] == word[1:] else None
-                else:
-                    alone = _stands_alone(around, start, end, word) if is_plain else None
-                if alone:
+                # The plainest case of ``_stands_alone``, and the most frequent one.
+                if (
+                    is_plain
+                    and around[start] in _SEPARATORS
+                    and around[end + 1] in _SEPARATORS
+                    and around[start + 2 : end + 1] == word[1:]
+                ):
                     found.append(_Found(start, end, stem, True))
-                elif alone is None:
-                    self._add_chunk(text, folded, start, analysed, found)
+                    start = lowered.find(word, end)
+                    continue
+                alone = self._look(text, folded, around, start, wanted, analysed, found)
                 start = lowered.find(word, end if alone else start + 1)
         return found
+
+    def _look(
+        self,
+        text: str,
+        folded: FoldedText,
+        around: str,
+        start: int,
+        wanted: _Wanted,
+        analysed: set[int],
+        found: list[_Found],
+    ) -> bool:
+        """Finds what is wanted at a place where the letters of a word stand; whether the word stands there alone."""
+        word, stem, is_plain = wanted
+        end = start + len(word)
+        alone = _stands_alone(around, start, end, word) if is_plain else None
+        if alone:
+            found.append(_Found(start, end, stem, True))
+        elif alone is None:
+            self._add_chunk(text, folded, start, analysed, found)
+        return alone is True
 
     def _found(self, text: str, folded: FoldedText) -> list[_Found]:
         """Where wanted words of scripts with spaces stand in the folded text."""
         spaced = re.sub(_UNSPACED, _blank, text)
         found: list[_Found] = []
         analysed: set[int] = set()
-        for word, _, _ in self._words:
-            for start in _occurrences(word, folded.text):
+        for wanted in self._words:
+            for start in _occurrences(wanted.word, folded.text):
                 self._add_chunk(spaced, folded, start, analysed, found)
         return found
 
@@ -188,6 +228,35 @@ class Matcher:
             if stem in self._wanted:
                 aligned.append((start, end, stem, part))
         return aligned
+
+
+def _neighbours(lowered: str, first: list[_Wanted], second: list[_Wanted]) -> Iterator[tuple[int, _Wanted]]:
+    """Places where words of two rows may stand one after the other, with nothing but signs between; ASCII.
+
+    The row of longer words is looked for, which occur less; the other one only beside them.
+    """
+    forward = _shortest(first) >= _shortest(second)
+    rare, other = (first, second) if forward else (second, first)
+    size = len(lowered)
+    for one in rare:
+        for start in _occurrences(one.word, lowered):
+            if forward:
+                border = start + len(one.word)
+                while border < size and not lowered[border].isalnum():
+                    border += 1
+                beside = [(border, two) for two in other if lowered.startswith(two.word, border)]
+            else:
+                border = start
+                while border > 0 and not lowered[border - 1].isalnum():
+                    border -= 1
+                beside = [(border - len(two.word), two) for two in other if lowered.endswith(two.word, 0, border)]
+            if beside:
+                yield start, one
+                yield from beside
+
+
+def _shortest(row: Iterable[_Wanted]) -> int:
+    return min([len(wanted.word) for wanted in row], default=0)
 
 
 def _stands_alone(around: str, start: int, end: int, word: str) -> bool | None:

@@ -70,7 +70,8 @@ def make_snippet(
     intervals = _intervals(text, spans, first, last, plain=plain)
     passage = _render(text, first, last, intervals, marks)
     left_out, rest = text[start:first].lstrip(), text[last:]
-    before = ELLIPSIS if left_out and not _OPENING_NOISE.fullmatch(left_out) else ""
+    noise = left_out and not left_out[0].isalpha() and _OPENING_NOISE.fullmatch(left_out)
+    before = ELLIPSIS if left_out and not noise else ""
     after = ELLIPSIS if rest and not rest.isspace() else ""
     return Snippet(f"{before}{passage}{after}", first, last, telling if core else first)
 
@@ -123,9 +124,9 @@ def _widen(text: str, first: int, last: int, lowest: int, width: int, *, plain: 
     if not plain:
         start = _cut(text, start, lowest, first, later=True)
         end = _cut(text, end, last, len(text), later=False)
-    noise = _OPENING_NOISE.match(text, start, max(start, first))
-    if noise:
-        start = noise.end()
+    if start < first and not text[start].isalpha():
+        noise = _OPENING_NOISE.match(text, start, first)
+        start = noise.end() if noise else start
     while start < first and text[start].isspace():
         start += 1
     while end > max(last, start) and text[end - 1].isspace():
@@ -251,7 +252,10 @@ def _render(text: str, first: int, last: int, intervals: Iterable[tuple[int, int
     passage = ""
     cursor = first
     for start, end in intervals:
-        passage += f"{_piece(text, cursor, start, markers)}{opening}{_piece(text, start, end, markers)}{closing}"
+        if markers:
+            passage += f"{_piece(text, cursor, start, markers)}{opening}{_piece(text, start, end, markers)}{closing}"
+        else:
+            passage += f"{text[cursor:start]}{opening}{text[start:end]}{closing}"
         cursor = end
     passage += _piece(text, cursor, last, markers)
     return passage.strip() if passage.isprintable() and "  " not in passage else " ".join(passage.split())

@@ -77,6 +77,7 @@ class Store:
         self.delayed: StorageError | None = None
         self.recovered: tuple[Change, ...] = ()
         self._lock = lock
+        self._sections = str(layout.sections)
         self._turn = threading.RLock()
         self._backlog = Backlog()
         self._rewrites = False
@@ -276,7 +277,7 @@ class Store:
     def read_sections(self, kbids: Iterable[str]) -> Iterator[Section | KbdbError]:
         """Many sections, one after the other; in place of one that ``read_section`` refuses, its error."""
         self._require_open()
-        folder = str(self.layout.sections)
+        folder = self._sections
         for kbid in kbids:
             data = None if self._backlog.section(kbid) else files.read_small(f"{folder}/{kbid[:2]}/{kbid}.sec")
             section = None if data is None else decode_plain(data)
