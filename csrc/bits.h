@@ -14,17 +14,20 @@ static inline uint32_t kb_bits_width(uint32_t value) { return value == 0 ? 0 : 3
 /* The bytes that `count` numbers take. */
 static inline uint64_t kb_bits_bytes(uint64_t count, uint32_t width) { return (count * width + 7) / 8; }
 
-/* The number at bit `at` of bytes that end at `end`, which holds it whole; `width` is at most 32. */
-static inline uint32_t kb_bits_get(const uint8_t *bytes, const uint8_t *end, uint64_t at, uint32_t width) {
+/* The eight bytes from that of bit `at` on, those from `end` on as 0; `at` must be before `end`. */
+static inline uint64_t kb_bits_word(const uint8_t *bytes, const uint8_t *end, uint64_t at) {
     const uint8_t *from = bytes + at / 8;
     uint64_t word = 0;
-    if (end - from >= 8) {
-        word = kb_load_u64(from);
-    } else {
-        for (size_t i = 0; i < (size_t)(end - from); i++)
-            word |= (uint64_t)from[i] << 8 * i;
-    }
-    return (uint32_t)(word >> at % 8 & (((uint64_t)1 << width) - 1));
+    if (end - from >= 8)
+        return kb_load_u64(from);
+    for (size_t i = 0; i < (size_t)(end - from); i++)
+        word |= (uint64_t)from[i] << 8 * i;
+    return word;
+}
+
+/* The number at bit `at` of bytes that end at `end`, which holds it whole; `width` is at most 32. */
+static inline uint32_t kb_bits_get(const uint8_t *bytes, const uint8_t *end, uint64_t at, uint32_t width) {
+    return (uint32_t)(kb_bits_word(bytes, end, at) >> at % 8 & (((uint64_t)1 << width) - 1));
 }
 
 /* Appends `count` numbers. */

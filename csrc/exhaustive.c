@@ -1,6 +1,8 @@
 /* Executes plans clause by clause: each adds its shares to the entries' cells, then one sweep picks the best. */
 #include "exhaustive.h"
 
+#include "phrase.h"
+
 #define CELLS 64u /* under one word of `written` */
 
 static inline void add_share(kb_scratch *scratch, uint32_t entry, double share, uint64_t bit) {
@@ -145,29 +147,82 @@ static void clear(kb_scratch *scratch, uint32_t blocks) {
     }
 }
 
-/* A plan of one clause that has one alternative, such as a phrase: shares are scores, so that no cells are needed. */
+/* Offers an entry in which the clause occurs to the heap. */
+static kb_status offer(kb_search_task *task, const kb_occurrences *occurrences, double factor) {
+    double saturation = 0.0;
+    uint32_t entry = occurrences->entry;
+    kb_status status = kb_search_saturation(task, entry, occurrences->mask, occurrences->frequencies, &saturation);
+    if (status != KB_OK)
+        return status;
+    kb_hit hit = {task->segment, entry, 0.0 + factor * saturation, 1, NULL};
+    task->total++;
+    return kb_topk_add(task->topk, &hit, task->error);
+}
+
+/* More than what rounding may take from one score and give to another that should be as high or higher. */
+#define ROUNDING (1.0 + 1e-12)
+
+/* Sets *most to at least the saturation of the clause in the entry. KB_E_CORRUPT. */
+static kb_status bound(const kb_search_task *task, const kb_occurrences *occurrences, double *most) {
+    const kb_bm25f *bm25f = &task->searcher->bm25f;
+    const kb_corpus *corpus = &task->view->segment->corpus;
+    uint8_t codes[KB_FIELDS] = {0};
+    for (uint32_t field = 0; occurrences->mask >> field != 0; field++) {
+        const uint8_t *code = NULL;
+        uint64_t at = (uint64_t)field * corpus->entries + occurrences->entry;
+        kb_status status = kb_table_bytes(&corpus->codes, at, 1, &code, task->error);
+        if (status != KB_OK)
+            return status;
+        codes[field] = *code;
+    }
+    uint32_t body = occurrences->frequencies[KB_BODY];
+    if (occurrences->mask == 1u << KB_BODY && body <= KB_FEW)
+        *most = bm25f->tables->most[body - 1][codes[KB_BODY]];
+    else
+        *most = kb_bm25f_most(bm25f, occurrences->mask, occurrences->frequencies, codes, 1);
+    return KB_OK;
+}
+
+/* Sets *may to whether the phrase may count in the entry where its stems meet: for the total, or, as often as it can
+ * stand there, for the heap. */
+static kb_status may_count(kb_search_task *task, kb_occurrences *occurrences, double factor, bool *may) {
+    const kb_topk *topk = task->topk;
+    double most = 0.0;
+    *may = kb_search_is_candidate(task, occurrences->entry);
+    if (!*may || task->total <= task->total_limit || topk->count < topk->limit)
+        return KB_OK;
+    kb_phrase_most(occurrences);
+    kb_status status = bound(task, occurrences, &most);
+    *may = topk->limit > 0 && factor * most * ROUNDING >= topk->hits[0].score;
+    return status;
+}
+
+/* A plan of one clause that has one alternative, a phrase or a stem: shares are scores, so that no cells are needed. */
 static kb_status search_one(kb_search_task *task, const kb_clause *clause) {
     const kb_alternative *alternative = &clause->alternatives[0];
     double factor = alternative->weight * alternative->idf;
     kb_occurrences occurrences;
     bool found = kb_occurrences_possible(alternative, task->segment);
+    bool is_phrase = alternative->count > 1;
     if (!found)
         return KB_OK;
     kb_status status = kb_occurrences_open(task->view, task->segment, alternative, clause->fields, &task->scratch->walk,
                                            &occurrences, task->error);
     while (status == KB_OK) {
-        double saturation = 0.0;
-        status = kb_occurrences_next(&occurrences, &found, task->error);
+        bool counts = true;
+        status = (is_phrase ? kb_phrase_meet : kb_occurrences_next)(&occurrences, &found, task->error);
         if (status != KB_OK || !found)
             break;
-        if (!kb_search_is_candidate(task, occurrences.entry))
-            continue;
-        status = kb_search_saturation(task, occurrences.entry, occurrences.mask, occurrences.frequencies, &saturation);
-        if (status != KB_OK)
-            break;
-        kb_hit hit = {task->segment, occurrences.entry, 0.0 + factor * saturation, 1, NULL};
-        status = kb_topk_add(task->topk, &hit, task->error);
-        task->total++;
+        if (is_phrase)
+            status = may_count(task, &occurrences, factor, &counts);
+        else
+            counts = kb_search_is_candidate(task, occurrences.entry);
+        if (status == KB_OK && is_phrase && counts) {
+            status = kb_phrase_count(&occurrences, task->error);
+            counts = occurrences.mask != 0;
+        }
+        if (status == KB_OK && counts)
+            status = offer(task, &occurrences, factor);
     }
     return status;
 }

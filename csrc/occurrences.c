@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "phrase.h"
+
 void kb_walk_free(kb_walk *walk) {
     free(walk->parts);
     free(walk->starts);
@@ -44,8 +46,10 @@ kb_status kb_occurrences_open(const kb_view *view, uint32_t segment, const kb_al
         if (status != KB_OK)
             return status;
     }
-    if (alternative->count > 1)
+    if (alternative->count > 1) {
         qsort(walk->parts, alternative->count, sizeof *walk->parts, by_df);
+        kb_phrase_begin(occurrences);
+    }
     return KB_OK;
 }
 
@@ -68,122 +72,14 @@ static kb_status next_of_stem(kb_occurrences *occurrences, bool *found, kb_error
     return KB_OK;
 }
 
-/* Moves all parts to the next entry, from `entry` on, that has all of them; *found is false when there is none. */
-static kb_status align(kb_occurrences *occurrences, uint32_t entry, bool *found, kb_error *error) {
-    kb_part *parts = occurrences->walk->parts;
-    uint32_t agreed = 0;
-    for (uint32_t i = 0; agreed < occurrences->count; i = i + 1 < occurrences->count ? i + 1 : 0) {
-        kb_postings *postings = &parts[i].postings;
-        kb_status status = kb_postings_find(postings, entry, found, error);
-        if (status != KB_OK || !*found)
-            return status;
-        uint32_t reached = postings->entries[postings->reach];
-        agreed = reached == entry ? agreed + 1 : i == 0;
-        if (agreed == 0)
-            i = occurrences->count - 1; /* the rarest goes next: it skips most */
-        entry = reached;
-    }
-    for (uint32_t i = 0; i < occurrences->count; i++) {
-        kb_status status = kb_postings_move(&parts[i].postings, parts[i].postings.reach, error);
-        if (status != KB_OK)
-            return status;
-    }
-    return KB_OK;
-}
-
-/* Reads the distinct positions of the rarest part in a field into walk->starts. */
-static kb_status read_starts(kb_walk *walk, uint32_t field, size_t *count, kb_error *error) {
-    kb_part *part = &walk->parts[0];
-    uint32_t frequency = part->postings.frequencies[field];
-    kb_status status = kb_positions_seek(&part->positions, &part->postings, field, error);
-    if (status == KB_OK && walk->starts_capacity < frequency) {
-        uint32_t *starts = realloc(walk->starts, (size_t)frequency * sizeof *starts);
-        if (starts == NULL)
-            return KB_E_MEMORY;
-        walk->starts = starts;
-        walk->starts_capacity = frequency;
-    }
-    *count = 0;
-    for (uint32_t i = 0; i < frequency && status == KB_OK; i++) {
-        status = kb_positions_next(&part->positions, error);
-        if (*count == 0 || walk->starts[*count - 1] != part->positions.position)
-            walk->starts[(*count)++] = part->positions.position;
-    }
-    return status;
-}
-
-#define FEW_POSITIONS 8u /* so many are read as fast as some of them are found */
-
-/* Keeps of walk->starts those for which another part stands at its place in the phrase. */
-static kb_status keep_starts(kb_walk *walk, uint32_t number, uint32_t field, size_t *count, kb_error *error) {
-    kb_part *part = &walk->parts[number];
-    uint32_t left = part->postings.frequencies[field];
-    bool few = left <= FEW_POSITIONS;
-    size_t kept = 0;
-    bool read = false;
-    kb_status status = kb_positions_seek(&part->positions, &part->postings, field, error);
-    for (size_t i = 0; i < *count && status == KB_OK; i++) {
-        uint64_t wanted = (uint64_t)walk->starts[i] + part->place;
-        if (wanted < walk->parts[0].place)
-            continue;
-        wanted -= walk->parts[0].place;
-        if (wanted > UINT32_MAX)
-            break;
-        if (!few && !(read && part->positions.position >= wanted)) {
-            left = kb_positions_skip(&part->positions, left, (uint32_t)wanted);
-            read = false;
-        }
-        while (status == KB_OK && left > 0 && !(read && part->positions.position >= wanted)) {
-            status = kb_positions_next(&part->positions, error);
-            read = true;
-            left--;
-        }
-        if (read && part->positions.position == wanted)
-            walk->starts[kept++] = walk->starts[i];
-    }
-    *count = kept;
-    return status;
-}
-
-/* Counts the phrase in each field of the entry that all parts stand at. */
-static kb_status count_phrase(kb_occurrences *occurrences, bool *found, kb_error *error) {
-    kb_walk *walk = occurrences->walk;
-    uint32_t fields = occurrences->fields;
-    for (uint32_t i = 0; i < occurrences->count; i++)
-        fields &= walk->parts[i].postings.mask;
-    occurrences->mask = 0;
-    for (uint32_t field = 0; field < KB_FIELDS; field++) {
-        size_t count = 0;
-        if (fields >> field & 1) {
-            kb_status status = read_starts(walk, field, &count, error);
-            for (uint32_t i = 1; i < occurrences->count && status == KB_OK && count > 0; i++)
-                status = keep_starts(walk, i, field, &count, error);
-            if (status != KB_OK)
-                return status;
-        }
-        occurrences->frequencies[field] = (uint32_t)count;
-        occurrences->mask |= (uint32_t)(count > 0) << field;
-    }
-    *found = occurrences->mask != 0;
-    return KB_OK;
-}
-
 static kb_status next_of_phrase(kb_occurrences *occurrences, bool *found, kb_error *error) {
     for (;;) {
-        bool counted = false;
-        uint64_t next = occurrences->walk->parts[0].postings.next;
-        if (next > UINT32_MAX) {
-            *found = false;
-            return KB_OK;
-        }
-        kb_status status = align(occurrences, (uint32_t)next, found, error);
+        kb_status status = kb_phrase_meet(occurrences, found, error);
         if (status != KB_OK || !*found)
             return status;
-        status = count_phrase(occurrences, &counted, error);
-        if (status != KB_OK || counted) {
-            occurrences->entry = occurrences->walk->parts[0].postings.entry;
+        status = kb_phrase_count(occurrences, error);
+        if (status != KB_OK || occurrences->mask != 0)
             return status;
-        }
     }
 }
 

@@ -18,10 +18,9 @@ kb_status kb_positions_corrupt(const kb_positions *positions, const char *messag
     return kb_corrupt(lists->file, lists->offset + (uint64_t)(positions->block - lists->bytes), message, error);
 }
 
-/* Finds the block that `postings` is in. */
-static kb_status find_block(kb_positions *positions, const kb_postings *postings, kb_error *error) {
-    uint32_t start = kb_postings_positions(postings, postings->block);
-    uint32_t end = kb_postings_positions(postings, postings->block + 1);
+static kb_status find_block(kb_positions *positions, const kb_postings *postings, uint32_t block, kb_error *error) {
+    uint32_t start = kb_postings_positions(postings, block);
+    uint32_t end = kb_postings_positions(postings, block + 1);
     if (end <= start || end > kb_cursor_left(&positions->list))
         return kb_postings_corrupt(postings, "a block of positions is misplaced", error);
     uint32_t first = positions->list.next[start];
@@ -35,15 +34,27 @@ static kb_status find_block(kb_positions *positions, const kb_postings *postings
     return KB_OK;
 }
 
-kb_status kb_positions_seek(kb_positions *positions, const kb_postings *postings, uint32_t field, kb_error *error) {
-    kb_status status = find_block(positions, postings, error);
+void kb_positions_prefetch(const kb_positions *positions, const kb_postings *postings, const kb_spot *spot) {
+    uint32_t start = kb_postings_positions(postings, spot->block);
+    uint32_t end = kb_postings_positions(postings, spot->block + 1);
+    uint32_t width = positions->width != 0 ? positions->width : 8; /* most blocks of a list are of one width */
+    uint64_t at = start + spot->first * width / 8;
+    if (end > kb_cursor_left(&positions->list))
+        return;
+    __builtin_prefetch(positions->list.next + start);
+    __builtin_prefetch(positions->list.next + (at < end ? at : end));
+}
+
+kb_status kb_positions_go(kb_positions *positions, const kb_postings *postings, const kb_spot *spot, uint32_t field,
+                          kb_error *error) {
+    kb_status status = find_block(positions, postings, spot->block, error);
     if (status != KB_OK)
         return status;
-    positions->at = postings->tokens;
+    positions->at = spot->first;
     for (uint32_t i = 0; i < field; i++)
-        positions->at += postings->frequencies[i];
+        positions->at += spot->frequencies[i];
     uint64_t held = (uint64_t)(positions->block_end - positions->block) * 8;
-    if ((positions->at + postings->frequencies[field]) * positions->width > held)
+    if ((positions->at + spot->frequencies[field]) * positions->width > held)
         return kb_positions_corrupt(positions, "a block has fewer positions than its postings tell", error);
     return KB_OK;
 }
@@ -74,10 +85,37 @@ kb_status kb_positions_next(kb_positions *positions, kb_error *error) {
     return KB_OK;
 }
 
+#define AT_ONCE 4u             /* values compared without a branch; mostly that is all there are */
+#define NARROW (57u / AT_ONCE) /* so wide, they are in one word wherever it begins */
+
+kb_status kb_positions_has(const kb_positions *positions, uint32_t count, uint64_t position, bool *has,
+                           kb_error *error) {
+    uint32_t width = positions->width;
+    uint32_t bits = positions->bits;
+    uint64_t values = ((uint64_t)1 << width) - 1;
+    uint64_t forms = kb_positions_forms(bits);
+    bool found = false;
+    bool sound = true;
+    for (uint64_t i = 0; i < count; i += AT_ONCE) {
+        uint64_t bit = (positions->at + i) * width;
+        uint64_t word = kb_bits_word(positions->block, positions->block_end, bit) >> bit % 8;
+        for (uint64_t j = i; j < i + AT_ONCE; j++) {
+            if (width > NARROW && j < count)
+                word = kb_bits_get(positions->block, positions->block_end, (positions->at + j) * width, width);
+            uint64_t value = word & values;
+            found |= (value >> bits == position) & (j < count);
+            sound &= ((value & forms) < positions->forms) | (j >= count);
+            word = width > NARROW ? 0 : word >> width;
+        }
+    }
+    *has = found;
+    return sound ? KB_OK : kb_positions_corrupt(positions, "a position names a form past its stem's", error);
+}
+
 kb_status kb_positions_verify_block(kb_positions *positions, const kb_postings *postings, kb_error *error) {
     uint64_t count = postings->tokens + postings->total;
     uint32_t largest = 0;
-    kb_status status = find_block(positions, postings, error);
+    kb_status status = find_block(positions, postings, postings->block, error);
     if (status != KB_OK)
         return status;
     uint64_t bytes = (uint64_t)(positions->block_end - positions->block);

@@ -31,12 +31,30 @@ static inline uint32_t kb_positions_forms(uint32_t bits) { return (uint32_t)(((u
 /* Begins. KB_E_CORRUPT. */
 kb_status kb_positions_open(const kb_terms *terms, const kb_stem *stem, kb_positions *positions, kb_error *error);
 
-/* Moves to the tokens of `field` of the posting that `postings` is at; kb_positions_next then reads them, and is called
- * at most as often as the field's frequency tells. KB_E_CORRUPT. */
-kb_status kb_positions_seek(kb_positions *positions, const kb_postings *postings, uint32_t field, kb_error *error);
+/* Begins to load a spot's tokens, whose place is guessed. */
+void kb_positions_prefetch(const kb_positions *positions, const kb_postings *postings, const kb_spot *spot);
+
+/* Moves to the tokens of `field` at a spot of the stem that `postings` walks over; kb_positions_next then reads them,
+ * and is called at most as often as the field's frequency tells. KB_E_CORRUPT. */
+kb_status kb_positions_go(kb_positions *positions, const kb_postings *postings, const kb_spot *spot, uint32_t field,
+                          kb_error *error);
+
+/* The same for the posting that `postings` is at. */
+static inline kb_status kb_positions_seek(kb_positions *positions, const kb_postings *postings, uint32_t field,
+                                          kb_error *error) {
+    kb_spot spot = {.block = postings->block, .first = postings->tokens};
+    for (uint32_t i = 0; i < KB_FIELDS; i++)
+        spot.frequencies[i] = postings->frequencies[i];
+    return kb_positions_go(positions, postings, &spot, field, error);
+}
 
 /* Reads the next token into `position` and `form`. KB_E_CORRUPT. */
 kb_status kb_positions_next(kb_positions *positions, kb_error *error);
+
+/* Sets *has to whether one of the next `count` tokens, at least one, stands at `position`; does not move. KB_E_CORRUPT.
+ */
+kb_status kb_positions_has(const kb_positions *positions, uint32_t count, uint64_t position, bool *has,
+                           kb_error *error);
 
 /* Moves on, among the `left` tokens that are still to be read, to the first whose position is not below `position`;
  * returns how many are left from it on. */

@@ -233,25 +233,29 @@ kb_status kb_postings_block(kb_postings *postings, uint32_t block, kb_error *err
     return KB_OK;
 }
 
+/* Sets the current posting's frequencies to that of the body alone. */
+static inline void put_body(kb_postings *postings, uint32_t frequency) {
+    postings->mask = 1u << KB_BODY;
+    for (uint32_t field = 0; field < KB_FIELDS; field++)
+        postings->frequencies[field] = field == KB_BODY ? frequency : 0;
+    postings->total = frequency;
+}
+
+/* Reads an exception that has a mask. */
 static bool read_exception(kb_postings *postings) {
     uint8_t first = 0;
     if (!kb_cursor_u8(&postings->exceptions, &first))
         return false;
-    memset(postings->frequencies, 0, sizeof postings->frequencies);
-    postings->total = 0;
-    if (first >= KB_EXCEPTION_BODY) {
-        postings->mask = 1u << KB_BODY;
-        postings->total = postings->frequencies[KB_BODY] = first - KB_EXCEPTION_BODY + KB_EXCEPTION_LEAST;
-        return true;
-    }
     bool once = first & KB_EXCEPTION_ONCE;
     uint32_t mask = first & ~KB_EXCEPTION_ONCE;
     uint32_t most = 0;
     if (mask == 0 || mask >= 1u << KB_FIELDS)
         return false;
     postings->mask = mask;
+    postings->total = 0;
     for (uint32_t field = 0; field < KB_FIELDS; field++) {
         uint32_t more = 0;
+        postings->frequencies[field] = 0;
         if (!(mask >> field & 1))
             continue;
         if (!once && (!kb_cursor_varint(&postings->exceptions, &more) || more == UINT32_MAX))
@@ -265,35 +269,111 @@ static bool read_exception(kb_postings *postings) {
 }
 
 kb_status kb_postings_exception(kb_postings *postings, kb_error *error) {
+    kb_cursor *exceptions = &postings->exceptions;
+    if (kb_cursor_left(exceptions) > 0 && *exceptions->next >= KB_EXCEPTION_BODY) {
+        put_body(postings, *exceptions->next++ - KB_EXCEPTION_BODY + KB_EXCEPTION_LEAST);
+        return KB_OK;
+    }
     if (!read_exception(postings))
         return kb_postings_corrupt(postings, "an exception's mask or frequency is wrong", error);
     return KB_OK;
 }
 
-/* Adds the tokens of postings `from` to `end - 1`, whose exceptions must be the next ones. */
-static kb_status pass(kb_postings *postings, uint32_t from, uint32_t end, kb_error *error) {
-    const uint64_t every = 0x5555555555555555u;
+/* Of at most `count` exceptions at the cursor, how many of the first 8 are of the body only, as nearly all of the most
+ * frequent stems are; adds their tokens. */
+static inline uint32_t pass_bodies(kb_postings *postings, uint32_t count, uint64_t *tokens) {
+    const uint64_t lane = 0x0101010101010101u;
+    const kb_lists *lists = &postings->terms->postings;
+    const uint8_t *next = postings->exceptions.next;
+    uint64_t left = kb_cursor_left(&postings->exceptions);
+    /* Eight bytes may be loaded, though the block may end before. */
+    if (lists->bytes + lists->length - next < 8)
+        return 0;
+    uint32_t most = count < 8 ? count : 8;
+    most = left < most ? (uint32_t)left : most;
+    uint64_t bytes = kb_load_u64(next);
+    uint64_t others = ~bytes & KB_EXCEPTION_BODY * lane;
+    uint32_t bodies = others == 0 ? 8 : (uint32_t)__builtin_ctzll(others) / 8;
+    bodies = bodies < most ? bodies : most;
+    if (bodies == 0)
+        return 0;
+    bytes = (bytes & (KB_EXCEPTION_BODY - 1) * lane) << (8 - bodies) * 8;
+    uint64_t pairs = (bytes & 0x00FF00FF00FF00FFu) + (bytes >> 8 & 0x00FF00FF00FF00FFu);
+    *tokens += bodies * KB_EXCEPTION_LEAST + (pairs * 0x0001000100010001u >> 48);
+    postings->exceptions.next += bodies;
+    return bodies;
+}
+
+/* Adds the tokens of the next `count` exceptions to *tokens. */
+static inline kb_status pass_exceptions(kb_postings *postings, uint32_t count, uint64_t *tokens, kb_error *error) {
+    while (count > 0) {
+        uint32_t bodies = pass_bodies(postings, count, tokens);
+        count -= bodies;
+        if (bodies > 0)
+            continue;
+        kb_status status = kb_postings_exception(postings, error);
+        if (status != KB_OK)
+            return status;
+        *tokens += postings->total;
+        count--;
+    }
+    return KB_OK;
+}
+
+/* Adds the tokens of postings `from` to `end - 1`, whose exceptions must be the next ones, to *tokens. */
+static inline kb_status pass(kb_postings *postings, uint32_t from, uint32_t end, uint64_t *tokens, kb_error *error) {
     for (uint32_t at = from - from % 4; at < end; at += 32) {
         uint64_t codes = kb_postings_codes(postings, at, end);
         uint32_t first = at < from ? from - at : 0; /* these were passed before */
         codes = codes >> first * 2 << first * 2;
-        uint32_t count = (end - at < 32 ? end - at : 32) - first;
-        uint32_t exceptions = kb_popcount(kb_postings_exceptions(codes));
-        /* A code c stands for c + 1 tokens; an exception's, 4, do not count. */
-        postings->tokens += count + kb_popcount(codes & every) + 2 * kb_popcount(codes >> 1 & every) - 4 * exceptions;
-        for (; exceptions > 0; exceptions--) {
-            /* The body only: nearly all exceptions of the most frequent stems. */
-            if (kb_cursor_left(&postings->exceptions) > 0 && *postings->exceptions.next >= KB_EXCEPTION_BODY) {
-                postings->tokens += *postings->exceptions.next++ - KB_EXCEPTION_BODY + KB_EXCEPTION_LEAST;
-                continue;
-            }
-            kb_status status = kb_postings_exception(postings, error);
-            if (status != KB_OK)
-                return status;
-            postings->tokens += postings->total;
-        }
+        uint64_t exceptions = kb_postings_exceptions(codes);
+        /* A code c stands for c + 1 tokens; an exception's do not count. */
+        *tokens += (end - at < 32 ? end - at : 32) - first + kb_postings_codes_sum(codes);
+        if (exceptions == 0)
+            continue;
+        uint32_t count = kb_popcount(exceptions);
+        *tokens -= (KB_CODE_EXCEPTION + 1) * count;
+        kb_status status = pass_exceptions(postings, count, tokens, error);
+        if (status != KB_OK)
+            return status;
     }
     return KB_OK;
+}
+
+kb_status kb_postings_locate(kb_postings *postings, const uint8_t *at, uint32_t count, kb_spot *spots,
+                             kb_error *error) {
+    bool stands = postings->at < postings->count;
+    uint32_t from = stands ? postings->at + 1 : 0;
+    uint64_t tokens = postings->tokens + (stands ? postings->total : 0);
+    uint64_t total = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        kb_status status = pass(postings, from, at[i], &tokens, error);
+        uint32_t code = kb_postings_code(postings, at[i]);
+        kb_spot *spot = &spots[i];
+        spot->block = postings->block;
+        spot->mask = 1u << KB_BODY;
+        for (uint32_t field = 0; field < KB_FIELDS; field++)
+            spot->frequencies[field] = field == KB_BODY ? code + 1 : 0;
+        total = code + 1;
+        spot->first = tokens;
+        if (code == KB_CODE_EXCEPTION && status == KB_OK) {
+            status = kb_postings_exception(postings, error);
+            spot->mask = postings->mask;
+            for (uint32_t field = 0; field < KB_FIELDS; field++)
+                spot->frequencies[field] = postings->frequencies[field];
+            total = postings->total;
+        }
+        if (status != KB_OK)
+            return status;
+        tokens += total;
+        from = at[i] + 1u;
+    }
+    if (count == 0)
+        return KB_OK;
+    postings->at = postings->reach = from - 1;
+    postings->tokens = tokens - total;
+    postings->total = total;
+    return from == postings->count ? kb_postings_block_end(postings, error) : KB_OK;
 }
 
 kb_status kb_postings_move(kb_postings *postings, uint32_t at, kb_error *error) {
@@ -304,7 +384,7 @@ kb_status kb_postings_move(kb_postings *postings, uint32_t at, kb_error *error) 
         from = postings->at + 1;
     }
     if (from < at)
-        status = pass(postings, from, at, error);
+        status = pass(postings, from, at, &postings->tokens, error);
     if (status != KB_OK)
         return status;
     uint32_t code = kb_postings_code(postings, at);
@@ -315,19 +395,17 @@ kb_status kb_postings_move(kb_postings *postings, uint32_t at, kb_error *error) 
     if (code == KB_CODE_EXCEPTION) {
         status = kb_postings_exception(postings, error);
     } else {
-        postings->mask = 1u << KB_BODY;
-        for (uint32_t field = 0; field < KB_FIELDS; field++)
-            postings->frequencies[field] = field == KB_BODY ? code + 1 : 0;
-        postings->total = code + 1;
+        put_body(postings, code + 1);
     }
     return status == KB_OK && at + 1 == postings->count ? kb_postings_block_end(postings, error) : status;
 }
 
-/* The first block from `block` on whose last entry is not below `entry`; the last of all must not be. */
-static uint32_t find_block(const kb_postings *postings, uint32_t block, uint32_t entry) {
-    uint32_t low = block;
+bool kb_postings_ahead(const kb_postings *postings, uint32_t entry, uint32_t *block) {
+    uint32_t low = postings->count == 0 ? 0 : postings->block + 1;
     uint32_t step = 1;
     uint32_t high = kb_postings_blocks(postings->df) - 1;
+    if (kb_postings_last(postings, high) < entry)
+        return false;
     while (low + step <= high && kb_postings_last(postings, low + step - 1) < entry) {
         low += step;
         step *= 2;
@@ -341,16 +419,25 @@ static uint32_t find_block(const kb_postings *postings, uint32_t block, uint32_t
         else
             high = middle;
     }
-    return low;
+    *block = low;
+    return true;
 }
 
-kb_status kb_postings_find_block(kb_postings *postings, uint32_t entry, bool *found, kb_error *error) {
-    uint32_t from = postings->count == 0 ? 0 : postings->block + 1;
-    *found = kb_postings_last(postings, kb_postings_blocks(postings->df) - 1) >= entry;
-    if (!*found)
-        return KB_OK;
-    kb_status status = kb_postings_block(postings, find_block(postings, from, entry), error);
-    return status == KB_OK ? kb_postings_find(postings, entry, found, error) : status;
+#define CACHE_LINE 64u
+#define BLOCK_LINES 8u /* more than nearly all blocks have */
+
+void kb_postings_prefetch(const kb_postings *postings, uint32_t block) {
+    uint32_t start = block > 0 ? kb_postings_ref(postings, block - 1).postings_end : 0;
+    uint32_t end = kb_postings_ref(postings, block).postings_end;
+    /* A damaged block may be misplaced; loading what is not there does nothing. */
+    for (uint32_t i = 0; i < BLOCK_LINES && start < end && i * CACHE_LINE < end - start; i++)
+        __builtin_prefetch(postings->blocks + start + i * CACHE_LINE);
+}
+
+kb_status kb_postings_reach_on(kb_postings *postings, uint32_t entry, bool *found, kb_error *error) {
+    uint32_t block = 0;
+    *found = kb_postings_ahead(postings, entry, &block);
+    return *found ? kb_postings_block(postings, block, error) : KB_OK;
 }
 
 kb_status kb_postings_seek(kb_postings *postings, uint32_t entry, bool *found, kb_error *error) {

@@ -90,6 +90,14 @@ typedef struct {
     uint8_t codes[KB_BLOCK / 4 + 8];             /* of the block; 8 more can be loaded from any of them */
 } kb_postings;
 
+/* A posting, by what leads to its positions (positions.h). */
+typedef struct {
+    uint64_t first; /* tokens of the block's postings before it */
+    uint32_t block;
+    uint32_t mask; /* bit f set: field f holds the stem */
+    uint32_t frequencies[KB_FIELDS];
+} kb_spot;
+
 /* What a block_ref tells. */
 typedef struct {
     uint32_t last;
@@ -183,6 +191,10 @@ kb_status kb_postings_exception(kb_postings *postings, kb_error *error);
 /* Moves within the block from the current posting, or from before the first, to posting `at` after it. */
 kb_status kb_postings_move(kb_postings *postings, uint32_t at, kb_error *error);
 
+/* Moves within the block over `count` postings after the current one, ascending, and sets the spot of each; the walk
+ * then stands at the last, whose entry, mask and frequencies it does not know. */
+kb_status kb_postings_locate(kb_postings *postings, const uint8_t *at, uint32_t count, kb_spot *spots, kb_error *error);
+
 /* The code of posting `at` of the block. */
 static inline uint32_t kb_postings_code(const kb_postings *postings, uint32_t at) {
     return postings->codes[at / 4] >> at % 4 * 2 & 3;
@@ -193,6 +205,12 @@ static inline uint32_t kb_postings_code(const kb_postings *postings, uint32_t at
 static inline uint64_t kb_postings_codes(const kb_postings *postings, uint32_t from, uint32_t end) {
     uint64_t codes = kb_load_u64(postings->codes + from / 4);
     return end - from >= 32 ? codes : codes & (((uint64_t)1 << (end - from) * 2) - 1);
+}
+
+/* The sum of such codes. */
+static inline uint32_t kb_postings_codes_sum(uint64_t codes) {
+    codes = (codes & 0x3333333333333333u) + (codes >> 2 & 0x3333333333333333u);
+    return (uint32_t)(((codes + (codes >> 4)) & 0x0F0F0F0F0F0F0F0Fu) * 0x0101010101010101u >> 56);
 }
 
 /* Of such codes, a bit at the lower one of each pair that is an exception. */
@@ -208,17 +226,33 @@ static inline kb_status kb_postings_next(kb_postings *postings, kb_error *error)
     return kb_postings_move(postings, postings->at == postings->count ? 0 : postings->at + 1, error);
 }
 
-/* The same as kb_postings_find where the block that is read ends before `entry`; kb_postings_find is the door. */
-kb_status kb_postings_find_block(kb_postings *postings, uint32_t entry, bool *found, kb_error *error);
+/* Sets *block to the first after the one that is read whose last entry is not below `entry`; false when there is none.
+ */
+bool kb_postings_ahead(const kb_postings *postings, uint32_t entry, uint32_t *block);
+
+/* Begins to load a block. */
+void kb_postings_prefetch(const kb_postings *postings, uint32_t block);
+
+/* Reads the block that kb_postings_ahead tells; *found is false when there is none. */
+kb_status kb_postings_reach_on(kb_postings *postings, uint32_t entry, bool *found, kb_error *error);
+
+/* The same, unless the block that is read does not end below `entry`. */
+static inline kb_status kb_postings_reach(kb_postings *postings, uint32_t entry, bool *found, kb_error *error) {
+    if (postings->count == 0 || postings->entries[postings->count - 1] < entry)
+        return kb_postings_reach_on(postings, entry, found, error);
+    *found = true;
+    return KB_OK;
+}
 
 /* Finds the first posting from the current one on, and from the one found before, whose entry is not below `entry`:
  * entries[reach]. *found is false when there is none. kb_postings_move(reach) goes there; finding alone costs less. */
 static inline kb_status kb_postings_find(kb_postings *postings, uint32_t entry, bool *found, kb_error *error) {
+    kb_status status = kb_postings_reach(postings, entry, found, error);
+    if (status != KB_OK || !*found)
+        return status;
     const uint32_t *entries = postings->entries;
     uint32_t count = postings->count;
     uint32_t at = postings->reach;
-    if (count == 0 || entries[count - 1] < entry)
-        return kb_postings_find_block(postings, entry, found, error);
     while (at + 8 <= count && entries[at + 7] < entry)
         at += 8;
     if (at + 8 <= count) {
@@ -232,7 +266,6 @@ static inline kb_status kb_postings_find(kb_postings *postings, uint32_t entry, 
             at++;
     }
     postings->reach = at;
-    *found = true;
     return KB_OK;
 }
 

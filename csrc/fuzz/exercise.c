@@ -82,6 +82,9 @@ static kb_status read_tokens(kb_positions *positions, const kb_postings *posting
         if (left == 0)
             continue;
         status = kb_positions_seek(positions, postings, field, error);
+        bool has = false;
+        if (status == KB_OK)
+            status = kb_positions_has(positions, left, 2, &has, error);
         while (status == KB_OK && left > 0) {
             status = kb_positions_next(positions, error);
             left = kb_positions_skip(positions, left - 1, positions->position + 2);
@@ -132,8 +135,10 @@ static kb_status read_blocks(const kb_segment *segment, const kb_stem *stem, kb_
     kb_status status = kb_postings_open(&segment->terms, stem, &postings, error);
     for (uint32_t block = kb_postings_blocks(stem->df); block-- > 0 && status == KB_OK;) {
         status = kb_postings_block(&postings, block, error);
+        kb_spot spots[2];
+        const uint8_t at[2] = {0, (uint8_t)(postings.count - 1)};
         if (status == KB_OK)
-            status = kb_postings_move(&postings, postings.count - 1, error);
+            status = kb_postings_locate(&postings, at + (postings.count == 1), 1 + (postings.count > 1), spots, error);
     }
     return status;
 }

@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 from kbdb.plan import Alternative, Clause
 from kbdb.query.resolved import ClauseNote, Kind
 from kbdb.query.synonyms import Synonyms
-from kbdb.query.words import Tokenise, Word, words_of
+from kbdb.query.words import Tokenise, Word, is_single, text_of, words_of
 
 KEPT = 4096
 """Answers kept of each kind, those that were asked for last: a few MB in all."""
@@ -54,6 +54,18 @@ class KnownWord(NamedTuple):
     draft: Draft
     stem: str
     is_stop_word: bool
+
+
+class KnownPhrase(NamedTuple):
+    """A phrase of words that the store knows, as a query searches it that says nothing else.
+
+    Attributes:
+        draft: its clause.
+        text: the surface forms of its words.
+    """
+
+    draft: Draft
+    text: str
 
 
 class Analysis:
@@ -103,15 +115,19 @@ class Lexicon:
         self.df: Callable[[str], int] = lru_cache(KEPT)(searcher.df)
         self.words_of: Callable[[str], Sequence[str]] = lru_cache(KEPT)(searcher.words_of)
         self._known = lru_cache(KEPT)(partial(_known_word, searcher.sections, self.df, analysis))
+        self._known_phrases = lru_cache(KEPT)(partial(_known_phrase, searcher.sections, self.df, analysis))
 
     def known_word(self, text: str) -> KnownWord | None:
         """The plain word that a piece of query text consists of; None when it is anything else or unknown here."""
         return self._known(text) if len(text) <= KEPT_LENGTH else None
 
+    def known_phrase(self, text: str) -> KnownPhrase | None:
+        """The phrase that a quoted piece of query text says; None when it is anything else or has unknown words."""
+        return self._known_phrases(text) if len(text) <= KEPT_LENGTH else None
+
     def phrase(self, words: Iterable[Word]) -> tuple[str, ...]:
         """The stems of the words' parts, which stand at consecutive positions."""
-        stem_of = self.analysis.stem_of
-        return tuple([stem_of(part) for word in words for part in word.parts])
+        return _phrase(words, self.analysis)
 
     def knows(self, stems: Iterable[str]) -> bool:
         """Whether each stem is in some live section."""
@@ -119,10 +135,7 @@ class Lexicon:
 
     def idf(self, stems: Iterable[str]) -> float:
         """What these stems tell together."""
-        total = 0.0
-        for stem in stems:
-            total = total + idf(self.searcher.sections, self.df(stem))
-        return total
+        return _idf_of(stems, self.searcher.sections, self.df)
 
     def draft(self, label: str, stems: tuple[str, ...], kind: Kind, field: int | None, found: str) -> Draft:
         """A clause for stems as they are: one, or several that must stand in a row.
@@ -156,6 +169,28 @@ def _known_word(sections: int, df: Callable[[str], int], analysis: Analysis, tex
         return None
     draft = _draft(surface, (stem,), "should", None, surface, idf(sections, found))
     return KnownWord(draft, stem, surface in analysis.stop_words)
+
+
+def _known_phrase(sections: int, df: Callable[[str], int], analysis: Analysis, text: str) -> KnownPhrase | None:
+    words = _words(analysis.tokenise, text)
+    if not words or (len(words) == 1 and is_single(words[0])):
+        return None
+    stems = _phrase(words, analysis)
+    if not all(map(df, stems)):
+        return None
+    found = text_of(words)
+    return KnownPhrase(_draft(text, stems, "must", None, found, _idf_of(stems, sections, df)), found)
+
+
+def _phrase(words: Iterable[Word], analysis: Analysis) -> tuple[str, ...]:
+    return tuple([analysis.stem_of(part) for word in words for part in word.parts])
+
+
+def _idf_of(stems: Iterable[str], sections: int, df: Callable[[str], int]) -> float:
+    total = 0.0
+    for stem in stems:
+        total = total + idf(sections, df(stem))
+    return total
 
 
 def _draft(label: str, stems: tuple[str, ...], kind: Kind, field: int | None, found: str, idf: float) -> Draft:

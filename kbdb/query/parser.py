@@ -37,6 +37,9 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 _SYNTAX = re.compile(rf"[{_QUOTES}\{_HYPHENS}{_COLONS}{_STARS}{_CJK_STOPS}\ud800-\udfff]")
 """All that makes a query more than words between spaces."""
 
+_ONE_PHRASE = re.compile(rf'"([^{_QUOTES}\{_HYPHENS}{_COLONS}{_STARS}{_CJK_STOPS}\ud800-\udfff]*)"')
+"""A query that is one phrase, and plainly so."""
+
 _SKIPPED = re.compile(rf"[\s{_CJK_STOPS}]+")
 _CHUNK = re.compile(rf"[^\s{_CJK_STOPS}]+")
 _FIELD = re.compile(rf"(title|tag|type|doc)[{_COLONS}](?=[^\s{_COLONS}])(?!//)", re.IGNORECASE)
@@ -96,6 +99,9 @@ def parse_query(text: str) -> ParsedQuery:
         chunks = text.split()
         if len(chunks) <= MAX_TERMS:
             return ParsedQuery(tuple([Term(chunk) for chunk in chunks]), (), tuple(warnings))
+    phrase = _ONE_PHRASE.fullmatch(text)
+    if phrase and not phrase[1].isspace() and phrase[1]:
+        return ParsedQuery((Term(phrase[1], "phrase"),), (), tuple(warnings))
     text = _SURROGATES.sub("\ufffd", text)
     terms: list[Term] = []
     filters: list[Filter] = []

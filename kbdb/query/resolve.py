@@ -13,7 +13,7 @@ from kbdb.query.expand import Expansion, complete_character, complete_prefix, fi
 from kbdb.query.lexicon import Draft, Lexicon, idf
 from kbdb.query.parser import TITLE, Filter, ParsedQuery, Term
 from kbdb.query.resolved import NO_FILTERS, ClauseNote, Filters, Kind, QueryWord, Resolved
-from kbdb.query.words import Word, is_single
+from kbdb.query.words import Word, is_single, text_of
 
 NOTHING_TO_SEARCH = "nothing in the query can be searched for"
 
@@ -32,12 +32,14 @@ def resolve(parsed: ParsedQuery, lexicon: Lexicon) -> Resolved:
 
 
 def _of_known_words(parsed: ParsedQuery, lexicon: Lexicon) -> Resolved | None:
-    """The plan of free words that the store knows, each said once; None for any other query.
+    """The plan of free words that the store knows, each said once, or of one such phrase; None for any other query.
 
     Most queries are such, and there is nothing to plan for them: nothing is expanded, repeated or left out.
     """
     if parsed.filters or parsed.warnings or not 0 < len(parsed.terms) <= MAX_CLAUSES:
         return None
+    if len(parsed.terms) == 1 and parsed.terms[0].kind == "phrase":
+        return _of_known_phrase(parsed.terms[0], lexicon)
     words = []
     for text, kind, title, excluded in parsed.terms:
         word = lexicon.known_word(text) if kind == "text" and not (title or excluded) else None
@@ -55,6 +57,14 @@ def _of_known_words(parsed: ParsedQuery, lexicon: Lexicon) -> Resolved | None:
         NO_FILTERS,
         (),
     )
+
+
+def _of_known_phrase(term: Term, lexicon: Lexicon) -> Resolved | None:
+    phrase = None if term.title or term.excluded else lexicon.known_phrase(term.text)
+    if phrase is None:
+        return None
+    words = (QueryWord(phrase.text, None, (0,)),)
+    return Resolved(Plan((phrase.draft.clause,)), (phrase.draft.note,), words, NO_FILTERS, ())
 
 
 def _of_any(parsed: ParsedQuery, lexicon: Lexicon) -> Resolved:
@@ -267,7 +277,7 @@ class _Planner:
             stems = self._lexicon.phrase(words)
             if not self._lexicon.knows(stems):
                 self._warn(f"'{term.text}': no live section has all of its words")
-            text = _text_of(words)
+            text = text_of(words)
             self._count(text, self._direct(term.text, stems, "must", field, text))
 
     def _exclude(self, term: Term, words: Sequence[Word], prefix: bool) -> None:
@@ -277,7 +287,7 @@ class _Planner:
         elif len(words) == 1 and is_single(words[0]):
             self._character(words[0].text, "must_not", field)
         else:
-            self._direct(term.text, self._lexicon.phrase(words), "must_not", field, _text_of(words))
+            self._direct(term.text, self._lexicon.phrase(words), "must_not", field, text_of(words))
 
     def _direct(
         self, label: str, stems: tuple[str, ...], kind: Kind, field: int | None, found: str, times: int = 1
@@ -359,7 +369,3 @@ def _unknown_note(words: list[str]) -> list[str]:
         return [f"'{words[0]}': no live section has it"]
     more = f" and {len(words) - UNKNOWN_SHOWN} more" if len(words) > UNKNOWN_SHOWN else ""
     return [", ".join(f"'{word}'" for word in words[:UNKNOWN_SHOWN]) + f"{more}: no live section has them"]
-
-
-def _text_of(words: Sequence[Word]) -> str:
-    return " ".join(word.text for word in words)

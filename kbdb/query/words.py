@@ -7,7 +7,7 @@ An identifier comes out of analysis whole and in parts, a run of Han, kana, Hang
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
@@ -107,6 +107,11 @@ def is_unspaced(word: str) -> bool:
         and unicodedata.category(first) in ("Lo", "Lm", "Nl")
         and unicodedata.name(first, "").startswith(_UNSPACED_NAMES)
     )
+
+
+def text_of(words: Iterable[Word]) -> str:
+    """The surface forms of words that follow each other."""
+    return " ".join([word.text for word in words])
 
 
 def is_single(word: Word) -> bool:

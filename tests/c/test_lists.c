@@ -28,7 +28,7 @@ typedef struct {
 static void choose_frequencies(uint64_t *state, uint32_t frequencies[KB_FIELDS]) {
     memset(frequencies, 0, KB_FIELDS * sizeof *frequencies);
     if (random_below(state, 10) > 0) {
-        frequencies[KB_BODY] = 1 + random_below(state, 5);
+        frequencies[KB_BODY] = 1 + random_below(state, random_below(state, 8) ? 6 : 140);
         return;
     }
     for (uint32_t field = 0; field < KB_FIELDS; field++)
@@ -123,6 +123,17 @@ static bool is_at(const list *made, const kb_postings *postings, uint32_t number
            postings->tokens == made->first[number] - made->first[block_start];
 }
 
+/* Asks for a position of the `count` tokens from `at` on, or for one near it. */
+static void check_has(const list *made, const kb_positions *positions, uint32_t at, uint32_t count, uint64_t *state) {
+    kb_error error = {0};
+    uint64_t wanted = (uint64_t)made->positions[at + random_below(state, count)] + random_below(state, 2);
+    bool has = false;
+    bool held = false;
+    for (uint32_t i = at; i < at + count; i++)
+        held |= made->positions[i] == wanted;
+    CHECK(kb_positions_has(positions, count, wanted, &has, &error) == KB_OK && has == held);
+}
+
 /* Reads the tokens of each field; from time to time skips to a position. */
 static void check_tokens(const list *made, const kb_postings *postings, kb_positions *positions, uint32_t number,
                          uint64_t *state) {
@@ -134,6 +145,7 @@ static void check_tokens(const list *made, const kb_postings *postings, kb_posit
         if (left == 0)
             continue;
         CHECK(kb_positions_seek(positions, postings, field, &error) == KB_OK);
+        check_has(made, positions, at, left, state);
         while (at < end) {
             if (random_below(state, 3) == 0) {
                 uint32_t wanted = made->positions[at] + random_below(state, made->positions[end - 1] + 2);
@@ -204,6 +216,53 @@ static void leap_on(const list *made, uint32_t leap, uint64_t *state) {
     }
 }
 
+static bool is_spot(const list *made, const kb_spot *spot, uint32_t number) {
+    uint32_t mask = 0;
+    for (uint32_t field = 0; field < KB_FIELDS; field++)
+        mask |= (uint32_t)(made->frequencies[number][field] > 0) << field;
+    return spot->block == number / KB_BLOCK && spot->mask == mask &&
+           memcmp(spot->frequencies, made->frequencies[number], sizeof spot->frequencies) == 0 &&
+           spot->first == made->first[number] - made->first[number - number % KB_BLOCK];
+}
+
+/* Locates some postings of each block, in one or two goes, and reads their positions. */
+static void locate(const list *made, uint64_t *state) {
+    kb_postings postings;
+    kb_positions positions;
+    kb_error error = {0};
+    bool found = true;
+    CHECK(kb_postings_open(&made->terms, &made->stem, &postings, &error) == KB_OK);
+    CHECK(kb_positions_open(&made->terms, &made->stem, &positions, &error) == KB_OK);
+    for (uint32_t block = 0; block < kb_postings_blocks(made->df); block++) {
+        uint8_t at[KB_BLOCK];
+        kb_spot spots[KB_BLOCK];
+        uint32_t count = 0;
+        CHECK(kb_postings_reach(&postings, made->entries[block * KB_BLOCK], &found, &error) == KB_OK && found);
+        CHECK(postings.block == block);
+        uint32_t step = 1 + random_below(state, 70);
+        for (uint32_t i = random_below(state, 40); i < postings.count; i += 1 + random_below(state, step))
+            at[count++] = (uint8_t)i;
+        uint32_t half = random_below(state, count + 1);
+        CHECK(kb_postings_locate(&postings, at, half, spots, &error) == KB_OK);
+        CHECK(kb_postings_locate(&postings, at + half, count - half, spots + half, &error) == KB_OK);
+        for (uint32_t i = 0; i < count; i++) {
+            uint32_t number = block * KB_BLOCK + at[i];
+            CHECK(is_spot(made, &spots[i], number));
+            kb_positions_prefetch(&positions, &postings, &spots[i]);
+            for (uint32_t field = 0, token = made->first[number]; field < KB_FIELDS; field++) {
+                uint32_t frequency = made->frequencies[number][field];
+                if (frequency == 0)
+                    continue;
+                CHECK(kb_positions_go(&positions, &postings, &spots[i], field, &error) == KB_OK);
+                CHECK(kb_positions_next(&positions, &error) == KB_OK);
+                CHECK(positions.position == made->positions[token]);
+                token += frequency;
+            }
+        }
+    }
+    CHECK(kb_postings_reach(&postings, made->entries[made->df - 1] + 1, &found, &error) == KB_OK && !found);
+}
+
 /* Reads blocks in any order, and in each some of the postings. */
 static void read_blocks(const list *made, uint64_t *state) {
     kb_postings postings;
@@ -224,6 +283,7 @@ static void read_all(const list *made, uint32_t gap, uint64_t *state) {
     read_on(made, state);
     for (uint32_t leap = 1; leap / 300 <= gap; leap = leap * 5 + 1)
         leap_on(made, leap, state);
+    locate(made, state);
     read_blocks(made, state);
 }
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from random import Random
 
 import pytest
-from crowds import FILLERS, WORDS, crowd
+from crowds import COLLOCATIONS, FILLERS, WORDS, crowd
 from engines import COMPILED, PARAMS, bitmap, build, needs_compiled, open_files
 
 from kbdb.index.api import Searcher, Segment
@@ -54,6 +54,15 @@ def stems(chance: Random) -> Iterator[Plan]:
         )
 
 
+def phrases(chance: Random) -> Iterator[Plan]:
+    """Phrases that stand in many entries, in few and in none."""
+    for words in COLLOCATIONS:
+        start = chance.randrange(len(words) - 1)
+        for row in (words, words[start : start + 2]):
+            field = chance.choice((None, None, 1, 0))
+            yield Plan((Clause(" ".join(row), (Alternative(row, chance.choice((1.0, 0.5))),), "must", field),))
+
+
 LIVE: dict[str, Live] = {
     "all": lambda _number, _length: True,
     "all but some": lambda number, _length: number % 37 != 5,
@@ -78,7 +87,7 @@ def test_the_best_few_are_the_first_of_all(
         [bitmap(size, range(size // 2, min(size, size // 2 + 50))) for size in SIZES],
     ]
     found = 0
-    for plan in stems(chance):
+    for plan in (*stems(chance), *phrases(chance)):
         for allowed in filters:
             whole = asked.search(plan, EVERYTHING, allowed)
             assert whole.total == min(len(whole.hits), TOTAL_LIMIT)
@@ -86,5 +95,7 @@ def test_the_best_few_are_the_first_of_all(
                 some = asked.search(plan, limit, allowed)
                 assert whole.hits[:limit] == some.hits, (plan, limit)
                 assert (whole.total, whole.total_is_exact) == (some.total, some.total_is_exact), (plan, limit)
+                if allowed is None:
+                    assert asked.rank(plan, limit) == [(hit.kbid, hit.score) for hit in some.hits], (plan, limit)
             found += len(whole.hits)
     assert found > 0

@@ -116,3 +116,11 @@ def test_no_text_raises_and_every_term_comes_from_it(query: str) -> None:
 @given(st.text(st.characters(exclude_characters='"\uff02\u201c\u201d\u201e\u201f-\uff0d\ufe63\u2212')))
 def test_a_filter_behind_a_query_changes_none_of_its_terms(query: str) -> None:
     assert parse_query(query).terms == parse_query(f"{query} tag:x").terms
+
+
+@given(
+    st.text(st.characters(exclude_characters='"\uff02\u201c\u201d\u201e\u201f'))
+    | st.text(alphabet=" ab-:*\u3002\ud800")
+)
+def test_a_filter_behind_a_phrase_changes_none_of_its_terms(phrase: str) -> None:
+    assert parse_query(f'"{phrase}"').terms == parse_query(f'"{phrase}" tag:x').terms

@@ -10,7 +10,7 @@ from query_store import Store, make_store
 from kbdb.plan import MAX_CLAUSES, Plan
 from kbdb.query import expand
 from kbdb.query.expand import COMPLETION_LIMIT, NEAR_WEIGHTS, SYNONYM_WEIGHT
-from kbdb.query.parser import Filter, parse_query
+from kbdb.query.parser import Filter, ParsedQuery, Term, parse_query
 from kbdb.query.resolve import NOTHING_TO_SEARCH, resolve
 from kbdb.query.resolved import Filters
 from kbdb.query.synonyms import NO_SYNONYMS
@@ -222,6 +222,17 @@ def test_every_query_resolves_to_a_plan_the_engine_takes(store: Store, query: li
 @given(st.lists(st.sampled_from([*WORDS, "tokens", "configuration", "file", "who", "queue?"]) | pieces, max_size=6))
 def test_a_filter_beside_words_changes_nothing_of_their_plan(store: Store, query: list[str]) -> None:
     parsed = parse_query(" ".join(query))._replace(filters=())
+    alone = resolve(parsed, store.lexicon)
+    beside = resolve(parsed._replace(filters=(Filter("tag", "x"),)), store.lexicon)
+    assert (alone.plan, alone.notes, alone.words) == (beside.plan, beside.notes, beside.words)
+    assert [one for one in alone.warnings if one != NOTHING_TO_SEARCH] == list(beside.warnings)
+
+
+@pytest.mark.parametrize(
+    "text", ["rate limit", "the token", "token", "a/b/c", "数据库", "数", "rate zzzz", "the", " . "]
+)
+def test_a_filter_beside_a_phrase_changes_nothing_of_its_plan(store: Store, text: str) -> None:
+    parsed = ParsedQuery((Term(text, "phrase"),), (), ())
     alone = resolve(parsed, store.lexicon)
     beside = resolve(parsed._replace(filters=(Filter("tag", "x"),)), store.lexicon)
     assert (alone.plan, alone.notes, alone.words) == (beside.plan, beside.notes, beside.words)
