@@ -115,3 +115,19 @@ def test_in_ascii_text_a_stem_has_a_span_for_each_of_its_words(pieces: list[tupl
     found = Counter(resolved.plan.clauses[span.clause].alternatives[0].stems[0] for span in spans)
     assert found == {stem: count for stem, count in expected.items() if stem in found}
     assert found.keys() == expected.keys() & {clause.alternatives[0].stems[0] for clause in resolved.plan.clauses}
+
+
+PHRASE_PIECES = [*ASCII_PIECES, "run foo", "runFoo", "run_foo bar", "foo -- bar", "fooRunning", "bar"]
+
+
+@settings(deadline=None)
+@given(
+    st.sampled_from(["foo bar", "run foo", "run run", "bar foo_bar", "utf8 decode", "a run"]),
+    st.lists(st.tuples(st.sampled_from(PHRASE_PIECES), st.sampled_from(ASCII_SEPARATORS)), max_size=12),
+)
+def test_a_phrase_alone_stands_where_it_stands_beside_others(phrase: str, pieces: list[tuple[str, str]]) -> None:
+    text = "".join(piece + separator for piece, separator in pieces)
+    known = make_store([("a", text), ("b", "run foo bar a run run decode server http utf8 decode foo_bar bar foo_bar")])
+    alone = known.matcher(f'"{phrase}"').spans(text)
+    beside = known.matcher(f'"{phrase}" "server http"').spans(text)
+    assert alone == [span for span in beside if span.clause == 0]

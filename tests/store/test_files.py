@@ -192,3 +192,16 @@ def test_a_fault_trips_at_its_nth_passage_only(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="No space") as caught:
         faults.trip("enospc")
     assert caught.value.errno == errno.ENOSPC
+
+
+@pytest.mark.parametrize("size", [0, 1, 8191, 8192, 8193, 60_000, 73_727])
+def test_a_small_file_is_read_whole(tmp_path: Path, size: int) -> None:
+    (tmp_path / "small").write_bytes(data := bytes(number % 251 for number in range(size)))
+    assert files.read_small(str(tmp_path / "small")) == data
+
+
+@pytest.mark.parametrize("size", [73_728, 200_000])
+def test_what_is_no_small_file_is_left_to_read(tmp_path: Path, size: int) -> None:
+    (tmp_path / "large").write_bytes(bytes(size))
+    assert files.read_small(str(tmp_path / "large")) is None
+    assert files.read_small(str(tmp_path / "missing")) is None

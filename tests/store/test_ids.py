@@ -14,6 +14,7 @@ from kbdb.store.ids import (
     is_docid,
     is_id,
     is_kbid,
+    is_kbid_of,
     kbid_decode,
     kbid_encode,
     new_random_id,
@@ -43,6 +44,14 @@ def test_kbid_is_the_number_in_base_32(raw: bytes) -> None:
         digits = ALPHABET[digit] + digits
     assert kbid_encode(raw) == digits
     assert kbid_decode(digits) == raw
+
+
+@given(st.binary(min_size=16, max_size=16), st.integers(0, 127), st.text(ALPHABET, min_size=26, max_size=26))
+def test_a_written_kbid_is_that_of_its_bytes_and_of_no_others(raw: bytes, bit: int, other: str) -> None:
+    written = kbid_encode(raw)
+    assert is_kbid_of(written.encode(), raw)
+    assert not is_kbid_of(written.encode(), (int.from_bytes(raw) ^ 1 << bit).to_bytes(16))
+    assert is_kbid_of(other.encode(), raw) == (other == written)
 
 
 @given(st.binary(min_size=16, max_size=16), st.binary(min_size=16, max_size=16))
