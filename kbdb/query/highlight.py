@@ -62,6 +62,14 @@ class _Wanted(NamedTuple):
     is_plain: bool
 
 
+class _Pair(NamedTuple):
+    """The words that may be the first and the second of a phrase; ``forward`` when the first are the longer ones."""
+
+    first: list[_Wanted]
+    second: list[_Wanted]
+    forward: bool
+
+
 class Matcher:
     """Finds one query's terms in texts. Remembers chunks it has met; use one for all hits of a search.
 
@@ -99,7 +107,7 @@ class Matcher:
         self._words = [
             _Wanted(word, stem, word.isascii() and word.isalnum()) for stem in self._wanted for word in words_of(stem)
         ]
-        self._pair_of_words = self._rows_of_two()
+        self._pair = self._only_pair()
         self._chunks: dict[str, list[tuple[int, int, str, bool]]] = {}
 
     def spans(self, text: str) -> list[Span]:
@@ -107,6 +115,8 @@ class Matcher:
         folded = fold_text(text)
         if text.isascii():
             found = self._found_in_ascii(text, folded)
+            if not found and not self._characters:
+                return []
             if not (self._phrases or self._characters):
                 return self._singles(found)
         else:
@@ -129,25 +139,24 @@ class Matcher:
 
     def _singles(self, found: list[_Found]) -> list[Span]:
         """The places where clauses of single words match."""
-        if not found:
-            return []
         clauses = self._single
         spans = [Span(start, end, clause) for start, end, stem, _ in found for clause in clauses.get(stem, ())]
         return sorted(set(spans)) if len(spans) > 1 else spans
 
-    def _rows_of_two(self) -> list[list[_Wanted]]:
-        """The words of the first stem and of the second where nothing but one phrase of two is wanted; else nothing."""
+    def _only_pair(self) -> _Pair | None:
+        """The words of a phrase of two where nothing else is wanted."""
         if len(self._phrases) != 1 or self._single or self._pairs or len(self._phrases[0][0]) != 2:
-            return []
-        return [[one for one in self._words if one.stem == stem] for stem in self._phrases[0][0]]
+            return None
+        first, second = ([one for one in self._words if one.stem == stem] for stem in self._phrases[0][0])
+        return _Pair(first, second, _shortest(first) >= _shortest(second)) if first and second else None
 
     def _found_in_ascii(self, text: str, folded: FoldedText) -> list[_Found]:
         """As ``_found``; here most places tell by themselves that a word stands there, and need no analysis."""
         lowered, around = folded.text, f" {text} "
         found: list[_Found] = []
         analysed: set[int] = set()
-        if self._pair_of_words:
-            for start, wanted in _neighbours(lowered, *self._pair_of_words):
+        if self._pair:
+            for start, wanted in _neighbours(lowered, self._pair):
                 self._look(text, folded, around, start, wanted, analysed, found)
             return found
         for wanted in self._words:
@@ -230,12 +239,12 @@ class Matcher:
         return aligned
 
 
-def _neighbours(lowered: str, first: list[_Wanted], second: list[_Wanted]) -> Iterator[tuple[int, _Wanted]]:
-    """Places where words of two rows may stand one after the other, with nothing but signs between; ASCII.
+def _neighbours(lowered: str, pair: _Pair) -> Iterator[tuple[int, _Wanted]]:
+    """Places where words of a pair may stand one after the other, with nothing but signs between; ASCII.
 
-    The row of longer words is looked for, which occur less; the other one only beside them.
+    The longer words are looked for, which occur less; the others only beside them.
     """
-    forward = _shortest(first) >= _shortest(second)
+    first, second, forward = pair
     rare, other = (first, second) if forward else (second, first)
     size = len(lowered)
     for one in rare:
@@ -321,7 +330,10 @@ def _phrases(parts: list[_Found], stems: tuple[str, ...], folded: str) -> Iterab
     found = [one.stem for one in parts]
     for first in [number for number, stem in enumerate(found) if stem == row[0]]:
         if found[first : first + len(row)] == row and all(
-            not any(map(str.isalnum, folded[left.end : right.start]))
-            for left, right in pairwise(parts[first : first + len(row)])
+            _joins_nothing(folded[left.end : right.start]) for left, right in pairwise(parts[first : first + len(row)])
         ):
             yield parts[first].start, parts[first + len(row) - 1].end
+
+
+def _joins_nothing(between: str) -> bool:
+    return between == " " or not any(map(str.isalnum, between))

@@ -55,6 +55,9 @@ class DocumentBelief:
     event: str = ""
 
 
+_LIVE = DocumentBelief("live")
+
+
 def replay(events: Iterable[Event], as_of: str = "") -> Beliefs:
     """Derives beliefs from events.
 
@@ -145,7 +148,7 @@ class Beliefs:
             if marks.get(state):
                 event = marks[state][-1]
                 return DocumentBelief(state, event.time, event.reason, event.id)
-        return DocumentBelief("live")
+        return _LIVE
 
     def text(self, text_key: str) -> Belief | None:
         """What was decided about a text, in whatever section it stood; None when nothing stands against it."""

@@ -28,8 +28,8 @@ def kbid_of(section_type: str, type: str, title: str, content: bytes) -> str:
 
 
 def _digest(section_type: str, type: str, title: bytes, content: bytes) -> bytes:
-    begin = b"".join((_hashed_types(section_type, type), _length(title), title, _length(content)))
-    hashed = sha256(begin)
+    lengths = len(title).to_bytes(8, "little"), len(content).to_bytes(8, "little")
+    hashed = sha256(b"".join((_hashed_types(section_type, type), lengths[0], title, lengths[1])))
     hashed.update(content)
     return hashed.digest()[:KBID_BYTES]
 
