@@ -38,13 +38,11 @@ def _of_known_words(parsed: ParsedQuery, lexicon: Lexicon) -> Resolved | None:
     """
     if parsed.filters or parsed.warnings or not 0 < len(parsed.terms) <= MAX_CLAUSES:
         return None
-    if len(parsed.terms) == 1 and parsed.terms[0].kind == "phrase":
-        return _of_known_phrase(parsed.terms[0], lexicon)
     words = []
     for text, kind, title, excluded in parsed.terms:
         word = lexicon.known_word(text) if kind == "text" and not (title or excluded) else None
         if word is None:
-            return None
+            return _of_known_phrase(parsed.terms[0], lexicon) if len(parsed.terms) == 1 else None
         words.append(word)
     words = [word for word in words if not word.is_stop_word] or words
     if len({word.stem for word in words}) < len(words):
@@ -60,7 +58,8 @@ def _of_known_words(parsed: ParsedQuery, lexicon: Lexicon) -> Resolved | None:
 
 
 def _of_known_phrase(term: Term, lexicon: Lexicon) -> Resolved | None:
-    phrase = None if term.title or term.excluded else lexicon.known_phrase(term.text)
+    is_plain = term.kind == "phrase" and not (term.title or term.excluded)
+    phrase = lexicon.known_phrase(term.text) if is_plain else None
     if phrase is None:
         return None
     words = (QueryWord(phrase.text, None, (0,)),)
