@@ -6,6 +6,9 @@
 #include "phrase.h"
 
 #include <stdlib.h>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 #define NOTHING UINT32_MAX /* no entry, no block */
 
@@ -61,10 +64,8 @@ static kb_status reach(kb_walk *walk, uint32_t count, uint32_t *limit, bool *fou
     return KB_OK;
 }
 
-/* How many of `count` entries, a multiple of 8, are below `entry`. */
 #if defined(__SSE2__)
-#include <emmintrin.h>
-
+/* How many of `count` entries, a multiple of 8, are below `entry`. */
 static inline uint32_t count_below(const uint32_t *entries, uint32_t count, uint32_t entry) {
     const __m128i limit = _mm_set1_epi32((int32_t)entry);
     __m128i below = _mm_setzero_si128();
