@@ -12,9 +12,34 @@ from typing import Any
 
 import typer
 
-from kbdb import model
 from kbdb.cli.app import command_line
 from kbdb.config import SETTINGS, toml_value
+from kbdb.model.change import GroupResult, Receipt, RemoveSectionResult, RestoreResult
+from kbdb.model.learn import AddSectionResult, LearnedDocument, NearDuplicate, Suppressed
+from kbdb.model.read import (
+    DocumentView,
+    ListItem,
+    ListResult,
+    Metadata,
+    RecallResult,
+    RecallResults,
+    Reference,
+    SectionPlace,
+    SectionRef,
+    SectionView,
+)
+from kbdb.model.search import ExplainShare, PagedSearchResult, SearchHit, Unreadable
+from kbdb.model.truth import Manifest, Placement
+from kbdb.model.upkeep import (
+    CheckFault,
+    CheckResult,
+    DbStatus,
+    EngineStatus,
+    ExportResult,
+    GcResult,
+    IndexStatus,
+    RebuildResult,
+)
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 WIDTH = 90
@@ -81,21 +106,21 @@ matter, and words are stemmed as everywhere. Anything else in the file is an err
 """
 
 RESULTS: dict[str, tuple[type[Any], ...]] = {
-    "kbdb learn": (model.AddSectionResult, model.LearnedDocument, model.NearDuplicate, model.Suppressed),
-    "kbdb search": (model.PagedSearchResult, model.SearchHit, model.ExplainShare, model.Unreadable),
-    "kbdb recall": (model.RecallResults, model.RecallResult, model.Metadata, model.Reference, model.SectionRef),
-    "kbdb retrieve": (model.SectionView, model.SectionPlace, model.DocumentView, model.Manifest, model.Placement),
-    "kbdb list": (model.ListResult, model.ListItem),
-    "kbdb unlearn": (model.RemoveSectionResult, model.Receipt),
-    "kbdb restore": (model.RestoreResult,),
-    "kbdb group": (model.GroupResult,),
-    "kbdb ungroup": (model.GroupResult,),
-    "kbdb status": (model.DbStatus, model.IndexStatus, model.EngineStatus),
-    "kbdb check": (model.CheckResult, model.CheckFault),
-    "kbdb rebuild": (model.RebuildResult,),
-    "kbdb gc": (model.GcResult,),
-    "kbdb export": (model.ExportResult,),
-    "kbdb import": (model.ExportResult,),
+    "kbdb learn": (AddSectionResult, LearnedDocument, NearDuplicate, Suppressed),
+    "kbdb search": (PagedSearchResult, SearchHit, ExplainShare, Unreadable),
+    "kbdb recall": (RecallResults, RecallResult, Metadata, Reference, SectionRef),
+    "kbdb retrieve": (SectionView, SectionPlace, DocumentView, Manifest, Placement),
+    "kbdb list": (ListResult, ListItem),
+    "kbdb unlearn": (RemoveSectionResult, Receipt),
+    "kbdb restore": (RestoreResult,),
+    "kbdb group": (GroupResult,),
+    "kbdb ungroup": (GroupResult,),
+    "kbdb status": (DbStatus, IndexStatus, EngineStatus),
+    "kbdb check": (CheckResult, CheckFault),
+    "kbdb rebuild": (RebuildResult,),
+    "kbdb gc": (GcResult,),
+    "kbdb export": (ExportResult,),
+    "kbdb import": (ExportResult,),
 }
 """What the commands answer with ``--json``: the object, then those inside it."""
 

@@ -15,7 +15,7 @@ from kbdb.cli.session import Db, Json, Session
 from kbdb.errors import UsageError
 
 if TYPE_CHECKING:
-    from kbdb.model import AddSectionResult
+    from kbdb.model.learn import AddSectionResult
 
 STDIN = "-"
 

@@ -117,7 +117,7 @@ def wants_daemon() -> bool:
 
 def object_of(value: Any) -> dict[str, Any]:
     """The JSON object of a model value."""
-    from kbdb.model import as_json
+    from kbdb.model.to_json import as_json
 
     answer: dict[str, Any] = as_json(value)
     return answer

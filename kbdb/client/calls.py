@@ -101,6 +101,6 @@ def listed(**named: Sequence[str] | None) -> list[str] | None:
 
 def content_as_json(content: str | bytes | None) -> Any:
     """Content as it goes over the wire."""
-    from kbdb.model import as_json
+    from kbdb.model.to_json import as_json
 
     return as_json(content)

@@ -9,16 +9,10 @@ from kbdb.client.calls import content_as_json, listed
 from kbdb.client.verbs import Verbs
 
 if TYPE_CHECKING:
-    from kbdb.model import (
-        AddSectionResult,
-        DbStatus,
-        DocumentView,
-        GroupResult,
-        ListResult,
-        RebuildResult,
-        RemoveSectionResult,
-        UpdateResult,
-    )
+    from kbdb.model.change import GroupResult, RemoveSectionResult, UpdateResult
+    from kbdb.model.learn import AddSectionResult
+    from kbdb.model.read import DocumentView, ListResult
+    from kbdb.model.upkeep import DbStatus, RebuildResult
     from kbdb.progress import Report
 
 
@@ -53,7 +47,7 @@ class Client(Verbs):
         who: str = "user",
     ) -> AddSectionResult:
         """Learns one text (``learn`` with content)."""
-        from kbdb.model import AddSectionResult
+        from kbdb.model.learn import AddSectionResult
 
         params = {
             "content": content_as_json(content),
@@ -88,19 +82,19 @@ class Client(Verbs):
 
     def retrieve_document(self, docid: str) -> DocumentView:
         """One document as it is stored, byte for byte."""
-        from kbdb.model import DocumentView
+        from kbdb.model.read import DocumentView
 
         return self._value(DocumentView, "retrieveDocument", {"docid": docid})
 
     def list_by_type(self, section_type: str) -> ListResult:
         """The live sections of one section type."""
-        from kbdb.model import ListResult
+        from kbdb.model.read import ListResult
 
         return self._value(ListResult, "listByType", {"sectionType": section_type})
 
     def list_documents_by_type(self, doc_type: str) -> ListResult:
         """The live documents of one media type, or with sections of one section type."""
-        from kbdb.model import ListResult
+        from kbdb.model.read import ListResult
 
         return self._value(ListResult, "listDocumentsByType", {"docType": doc_type})
 
@@ -123,7 +117,7 @@ class Client(Verbs):
 
     def init_directory(self) -> DbStatus:
         """The status of the database, which exists: a daemon serves no other."""
-        from kbdb.model import DbStatus
+        from kbdb.model.upkeep import DbStatus
 
         return self._value(DbStatus, "initDirectory")
 

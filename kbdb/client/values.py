@@ -1,4 +1,4 @@
-"""From JSON back to the values of ``kbdb.model``: the other way of ``model.as_json``, by the types of the fields.
+"""From JSON back to the values of ``kbdb.model``: the other way of ``as_json``, by the types of the fields.
 
 What a type needs is settled once; names that a value's class does not know are passed over, those that are missing have
 their default, so that programs of two versions understand each other where they can.

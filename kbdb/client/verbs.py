@@ -13,24 +13,11 @@ from typing import TYPE_CHECKING, Literal
 from kbdb.client.calls import Calls, absolute, content_as_json, listed
 
 if TYPE_CHECKING:
-    from kbdb.model import (
-        AddSectionResult,
-        CheckResult,
-        DbStatus,
-        DocumentView,
-        ExportResult,
-        GcResult,
-        GroupResult,
-        ListResult,
-        PagedSearchResult,
-        RebuildResult,
-        RecallResults,
-        RemoveSectionResult,
-        RestoreResult,
-        SectionView,
-        SectionViews,
-        UpdateResult,
-    )
+    from kbdb.model.change import GroupResult, RemoveSectionResult, RestoreResult, UpdateResult
+    from kbdb.model.learn import AddSectionResult
+    from kbdb.model.read import DocumentView, ListResult, RecallResults, SectionView, SectionViews
+    from kbdb.model.search import PagedSearchResult
+    from kbdb.model.upkeep import CheckResult, DbStatus, ExportResult, GcResult, RebuildResult
     from kbdb.progress import Report
 
 
@@ -57,7 +44,7 @@ class Verbs(Calls):
         progress: Report | None = None,
     ) -> AddSectionResult:
         """Learns files and folders, or one text."""
-        from kbdb.model import AddSectionResult
+        from kbdb.model.learn import AddSectionResult
 
         if isinstance(paths, (str, PathLike)):
             paths = [paths]
@@ -94,7 +81,7 @@ class Verbs(Calls):
         docid: str | None = None,
     ) -> PagedSearchResult:
         """Finds live sections by words, best first."""
-        from kbdb.model import PagedSearchResult
+        from kbdb.model.search import PagedSearchResult
 
         params = {
             "query": query,
@@ -125,7 +112,7 @@ class Verbs(Calls):
         format: Literal["full", "compact"] = "full",
     ) -> RecallResults:
         """Sections in full, with what links to and from them and what stands beside them."""
-        from kbdb.model import RecallResults
+        from kbdb.model.read import RecallResults
 
         params = {
             "kbid": kbid,
@@ -138,14 +125,14 @@ class Verbs(Calls):
 
     def retrieve(self, kbid: str | None = None, docid: str | None = None) -> SectionView | DocumentView:
         """One section or one document as it is stored, byte for byte."""
-        from kbdb.model import DocumentView, SectionView
+        from kbdb.model.read import DocumentView, SectionView
 
         kind: type[SectionView | DocumentView] = DocumentView if kbid is None else SectionView
         return self._value(kind, "retrieve", {"kbid": kbid, "docid": docid})
 
     def read_sections(self, kbids: Sequence[str]) -> SectionViews:
         """Several sections as ``retrieve`` gives one, in this order, and which of them are not stored."""
-        from kbdb.model import SectionViews
+        from kbdb.model.read import SectionViews
 
         return self._value(SectionViews, "readSections", {"kbids": listed(kbids=kbids)})
 
@@ -167,7 +154,7 @@ class Verbs(Calls):
         who: str = "user",
     ) -> GroupResult:
         """Makes a document that lists stored sections in this order."""
-        from kbdb.model import GroupResult
+        from kbdb.model.change import GroupResult
 
         params = {
             "kbids": listed(kbids=kbids),
@@ -181,7 +168,7 @@ class Verbs(Calls):
 
     def ungroup(self, docid: str, *, who: str = "user") -> GroupResult:
         """Ends a grouping; sections that no other document lists get documents of their own."""
-        from kbdb.model import GroupResult
+        from kbdb.model.change import GroupResult
 
         return self._value(GroupResult, "removeGrouping", {"docid": docid, "who": who})
 
@@ -196,7 +183,7 @@ class Verbs(Calls):
         who: str = "user",
     ) -> UpdateResult:
         """Changes a section: its title or text by a revision, its tags or description in its document."""
-        from kbdb.model import UpdateResult
+        from kbdb.model.change import UpdateResult
 
         params = {
             "kbid": kbid,
@@ -212,14 +199,14 @@ class Verbs(Calls):
         self, kbid: str | None = None, docid: str | None = None, *, reason: str = "", who: str = "user"
     ) -> RemoveSectionResult:
         """Takes a section or a document out of all answers."""
-        from kbdb.model import RemoveSectionResult
+        from kbdb.model.change import RemoveSectionResult
 
         params = {"kbid": kbid, "docid": docid, "reason": reason, "who": who}
         return self._value(RemoveSectionResult, "removeSection", params)
 
     def restore(self, kbid: str | None = None, docid: str | None = None, *, who: str = "user") -> RestoreResult:
         """Makes a withdrawn section or document live again."""
-        from kbdb.model import RestoreResult
+        from kbdb.model.change import RestoreResult
 
         return self._value(RestoreResult, "restore", {"kbid": kbid, "docid": docid, "who": who})
 
@@ -236,7 +223,7 @@ class Verbs(Calls):
         offset: int = 0,
     ) -> ListResult:
         """A page of documents or sections."""
-        from kbdb.model import ListResult
+        from kbdb.model.read import ListResult
 
         params = {
             "what": what,
@@ -252,36 +239,36 @@ class Verbs(Calls):
 
     def status(self) -> DbStatus:
         """Counts by state, file sizes, generation, engine, and what is stale."""
-        from kbdb.model import DbStatus
+        from kbdb.model.upkeep import DbStatus
 
         return self._value(DbStatus, "dbStatus")
 
     def check(self) -> CheckResult:
         """Verifies truth files, index and every checksum; changes nothing."""
-        from kbdb.model import CheckResult
+        from kbdb.model.upkeep import CheckResult
 
         return self._value(CheckResult, "check")
 
     def rebuild(self, progress: Report | None = None) -> RebuildResult:
         """Makes the index anew from the truth files alone."""
-        from kbdb.model import RebuildResult
+        from kbdb.model.upkeep import RebuildResult
 
         return self._value(RebuildResult, "rebuildIndexes", progress=progress)
 
     def gc(self, dry_run: bool = False, *, keep_days: int | None = None) -> GcResult:
         """Removes what no document lists any more."""
-        from kbdb.model import GcResult
+        from kbdb.model.upkeep import GcResult
 
         return self._value(GcResult, "gc", {"dryRun": dry_run, "keepDays": keep_days})
 
     def export(self, path: str | PathLike[str] = "kbdb-export") -> ExportResult:
         """Writes the truth files and a list of their hashes to a folder."""
-        from kbdb.model import ExportResult
+        from kbdb.model.upkeep import ExportResult
 
         return self._value(ExportResult, "export", {"path": absolute(path)})
 
     def import_(self, path: str | PathLike[str]) -> ExportResult:
         """Takes an export in, after verifying every hash."""
-        from kbdb.model import ExportResult
+        from kbdb.model.upkeep import ExportResult
 
         return self._value(ExportResult, "import", {"path": absolute(path)})

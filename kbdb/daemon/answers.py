@@ -7,7 +7,9 @@ from typing import Any
 import msgspec
 
 from kbdb.errors import KbdbError
-from kbdb.model import DocumentView, PagedSearchResult, SearchHit, SectionView, SectionViews, as_json
+from kbdb.model.read import DocumentView, SectionView, SectionViews
+from kbdb.model.search import PagedSearchResult, SearchHit
+from kbdb.model.to_json import as_json
 from kbdb.progress import Progress
 from kbdb.rpc.codes import INTERNAL_ERROR
 from kbdb.rpc.messages import Failure, Id, Notification, Result, encode

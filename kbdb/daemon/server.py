@@ -27,7 +27,7 @@ from kbdb.daemon.requests import Hello, Nothing, WriteParams
 from kbdb.daemon.writer import Writer
 from kbdb.errors import BusyError, InterruptedByUserError, InvalidArgumentError, KbdbError, NotADatabaseError
 from kbdb.knowledge import KnowledgeBase
-from kbdb.model import PagedSearchResult
+from kbdb.model.search import PagedSearchResult
 from kbdb.progress import Progress
 from kbdb.rpc.codes import INVALID_REQUEST, METHOD_NOT_FOUND
 from kbdb.rpc.messages import Failure, Id, Request, encode

@@ -14,7 +14,8 @@ from kbdb.ingest.body import body_of
 from kbdb.ingest.parse import is_text
 from kbdb.knowledge.core import Core, utc_now
 from kbdb.knowledge.entries import text_of
-from kbdb.model import Event, Section, State, Suppressed
+from kbdb.model.learn import Suppressed
+from kbdb.model.truth import Event, Section, State
 from kbdb.store.beliefs import Belief, Beliefs
 from kbdb.store.ids import kbid_encode
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from kbdb.checks import utf8
 from kbdb.errors import InvalidArgumentError
-from kbdb.model import SECTION_TYPES
+from kbdb.model.truth import SECTION_TYPES
 from kbdb.store.ids import check_docid, kbid_decode
 from kbdb.store.manifest import WHO
 

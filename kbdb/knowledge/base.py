@@ -28,24 +28,11 @@ from kbdb.knowledge.arguments import (
 from kbdb.knowledge.core import Core
 from kbdb.knowledge.entries import clean_tags
 from kbdb.knowledge.search import SearchOptions
-from kbdb.model import (
-    AddSectionResult,
-    CheckResult,
-    DbStatus,
-    DocumentView,
-    ExportResult,
-    GcResult,
-    GroupResult,
-    ListResult,
-    PagedSearchResult,
-    RebuildResult,
-    RecallResults,
-    RemoveSectionResult,
-    RestoreResult,
-    SectionView,
-    SectionViews,
-    UpdateResult,
-)
+from kbdb.model.change import GroupResult, RemoveSectionResult, RestoreResult, UpdateResult
+from kbdb.model.learn import AddSectionResult
+from kbdb.model.read import DocumentView, ListResult, RecallResults, SectionView, SectionViews
+from kbdb.model.search import PagedSearchResult
+from kbdb.model.upkeep import CheckResult, DbStatus, ExportResult, GcResult, RebuildResult
 from kbdb.progress import Report
 from kbdb.store.ids import check_docid
 

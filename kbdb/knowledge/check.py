@@ -17,7 +17,8 @@ from kbdb.index import bitmaps
 from kbdb.index.segments import Slot
 from kbdb.knowledge.core import RESTORE_EVENTS, Core
 from kbdb.knowledge.entries import Listing, StoredSection, entry_of
-from kbdb.model import CheckFault, CheckResult, Event, Section
+from kbdb.model.truth import Event, Section
+from kbdb.model.upkeep import CheckFault, CheckResult
 from kbdb.store.beliefs import replay
 from kbdb.store.events import decode_events
 from kbdb.store.ids import kbid_decode, kbid_encode

@@ -25,7 +25,7 @@ from kbdb.knowledge.indexer import DocumentListings, Indexer
 from kbdb.knowledge.liveness import Liveness
 from kbdb.knowledge.view import View
 from kbdb.languages import stop_words
-from kbdb.model import Event, Section
+from kbdb.model.truth import Event, Section
 from kbdb.progress import Report
 from kbdb.query.lexicon import Analysis
 from kbdb.query.synonyms import load_synonyms

@@ -17,7 +17,7 @@ from kbdb.ingest.body import body_of
 from kbdb.ingest.links import links, may_link
 from kbdb.ingest.media import MARKDOWN, is_text
 from kbdb.knowledge.sources import docid_of_source
-from kbdb.model import Manifest, Placement, Section
+from kbdb.model.truth import Manifest, Placement, Section
 from kbdb.plan import Entry
 from kbdb.store.ids import kbid_bytes
 

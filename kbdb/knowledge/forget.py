@@ -8,7 +8,8 @@ from time import perf_counter
 from kbdb.errors import DocumentNotFoundError, SectionNotFoundError
 from kbdb.knowledge.admission import live_twins, text_keys_of
 from kbdb.knowledge.core import Core, utc_now
-from kbdb.model import Event, Manifest, Receipt, RemoveSectionResult, RestoreResult, Section, State
+from kbdb.model.change import Receipt, RemoveSectionResult, RestoreResult
+from kbdb.model.truth import Event, Manifest, Section, State
 from kbdb.store.store import Change
 
 

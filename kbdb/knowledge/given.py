@@ -12,7 +12,7 @@ from kbdb.ingest.parse import media_type_of, parse
 from kbdb.knowledge.core import Core
 from kbdb.knowledge.entries import clean_tags
 from kbdb.knowledge.reading import content_of
-from kbdb.model import Manifest
+from kbdb.model.truth import Manifest
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,8 @@ from kbdb.knowledge.forget import live_documents, revival_of
 from kbdb.knowledge.planning import now_seconds, says_the_same
 from kbdb.knowledge.sourceless import assembled, own_document, require_sourceless, type_of, way_back
 from kbdb.knowledge.statement import Item
-from kbdb.model import Event, GroupResult, Manifest, Origin, Placement, Section, State
+from kbdb.model.change import GroupResult
+from kbdb.model.truth import Event, Manifest, Origin, Placement, Section, State
 from kbdb.store.ids import docid_for, kbid_decode
 from kbdb.store.store import Change
 

@@ -26,7 +26,7 @@ from kbdb.index.pieces import build_in_pieces
 from kbdb.index.segments import SegmentList
 from kbdb.knowledge.entries import Listing, StoredSection, entry_of, source_key
 from kbdb.knowledge.listings import Listings
-from kbdb.model import Manifest, Section
+from kbdb.model.truth import Manifest, Section
 from kbdb.plan import Entry, Params
 from kbdb.progress import Progress, Report
 from kbdb.store import index_files

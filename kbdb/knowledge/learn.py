@@ -46,7 +46,8 @@ from kbdb.knowledge.planning import (
 from kbdb.knowledge.reading import content_of
 from kbdb.knowledge.sources import docid_of_source, source_of
 from kbdb.knowledge.tally import Tally
-from kbdb.model import AddSectionResult, LearnedDocument, Manifest, Origin, Suppressed
+from kbdb.model.learn import AddSectionResult, LearnedDocument, Suppressed
+from kbdb.model.truth import Manifest, Origin
 from kbdb.progress import Progress, Report
 
 BATCH_DOCUMENTS = 64

@@ -12,7 +12,7 @@ from functools import lru_cache
 from marshal import dumps, loads
 
 from kbdb.knowledge.entries import ListedBy, Place
-from kbdb.model import Manifest
+from kbdb.model.truth import Manifest
 from kbdb.store.ids import KBID_LENGTH
 
 DOCUMENTS_KEPT = 8192

@@ -13,7 +13,7 @@ from kbdb.index import bitmaps
 from kbdb.index.api import Segment
 from kbdb.index.segments import Slot
 from kbdb.knowledge.entries import StoredSection
-from kbdb.model import Event, State
+from kbdb.model.truth import Event, State
 from kbdb.store.beliefs import Beliefs
 from kbdb.store.ids import kbid_decode, kbid_encode
 

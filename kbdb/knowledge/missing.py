@@ -10,7 +10,7 @@ from kbdb.errors import CorruptError
 from kbdb.knowledge.core import Core
 from kbdb.knowledge.sources import is_gone
 from kbdb.knowledge.tally import Tally
-from kbdb.model import Manifest
+from kbdb.model.truth import Manifest
 from kbdb.store.store import Change
 
 

@@ -13,7 +13,8 @@ from kbdb.ingest.parse import Part
 from kbdb.knowledge.admission import Gate
 from kbdb.knowledge.core import Core, utc_now
 from kbdb.knowledge.replacing import Revisions
-from kbdb.model import Event, LearnedDocument, Manifest, Placement, Section, State, Suppressed
+from kbdb.model.learn import LearnedDocument, Suppressed
+from kbdb.model.truth import Event, Manifest, Placement, Section, State
 from kbdb.store.section import make_section
 from kbdb.store.store import Change
 from kbdb.store.times import seconds

@@ -19,19 +19,9 @@ from kbdb.knowledge.entries import StoredSection, tag_key
 from kbdb.knowledge.forget import require_document, require_section
 from kbdb.knowledge.search import shown_place
 from kbdb.knowledge.sources import docid_of_source, source_of
-from kbdb.model import (
-    DocumentView,
-    ListItem,
-    ListResult,
-    Manifest,
-    Placement,
-    Section,
-    SectionPlace,
-    SectionView,
-    SectionViews,
-    State,
-    Unreadable,
-)
+from kbdb.model.read import DocumentView, ListItem, ListResult, SectionPlace, SectionView, SectionViews
+from kbdb.model.search import Unreadable
+from kbdb.model.truth import Manifest, Placement, Section, State
 from kbdb.store.ids import is_docid
 
 STATES = {"documents": ("live", "retired", "forgotten"), "sections": (*(str(state) for state in State), "unlisted")}

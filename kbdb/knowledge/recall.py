@@ -11,7 +11,8 @@ from kbdb.ingest.links import anchors_of
 from kbdb.knowledge.core import Core, utc_now
 from kbdb.knowledge.entries import StoredSection, references_of, text_of
 from kbdb.knowledge.search import shown_place
-from kbdb.model import Manifest, Metadata, Placement, RecallResult, RecallResults, Reference, Section, SectionRef
+from kbdb.model.read import Metadata, RecallResult, RecallResults, Reference, SectionRef
+from kbdb.model.truth import Manifest, Placement, Section
 from kbdb.query.graphemes import boundaries_around
 from kbdb.store.ids import is_docid, is_kbid, kbid_decode, kbid_encode
 

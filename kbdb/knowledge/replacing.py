@@ -9,7 +9,7 @@ from kbdb.errors import InvalidArgumentError
 from kbdb.knowledge.admission import text_keys_of
 from kbdb.knowledge.core import Core, utc_now
 from kbdb.knowledge.entries import StoredSection
-from kbdb.model import Event, Manifest, Section, State
+from kbdb.model.truth import Event, Manifest, Section, State
 from kbdb.plan import FIELDS, MAX_CLAUSES, Alternative, Clause, Plan
 
 

@@ -15,7 +15,7 @@ from kbdb.knowledge.core import Core
 from kbdb.knowledge.entries import StoredPlace, StoredSection, source_key, tag_key, text_of
 from kbdb.knowledge.sources import source_of
 from kbdb.knowledge.view import View
-from kbdb.model import PagedSearchResult, SearchHit, Unreadable
+from kbdb.model.search import PagedSearchResult, SearchHit, Unreadable
 from kbdb.plan import Alternative, Clause, EngineHit, EngineResult, Plan
 from kbdb.query.explain import explain_shares
 from kbdb.query.highlight import Matcher

@@ -17,7 +17,7 @@ from kbdb.knowledge.core import Core, utc_now
 from kbdb.knowledge.forget import require_document
 from kbdb.knowledge.planning import now_seconds
 from kbdb.knowledge.statement import Item, laid_out
-from kbdb.model import Manifest, Origin, Section
+from kbdb.model.truth import Manifest, Origin, Section
 from kbdb.store.ids import docid_for
 
 

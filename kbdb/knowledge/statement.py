@@ -31,7 +31,8 @@ from kbdb.knowledge.planning import (
     settle,
 )
 from kbdb.knowledge.tally import Tally
-from kbdb.model import AddSectionResult, LearnedDocument, Manifest, Origin, Placement, Section
+from kbdb.model.learn import AddSectionResult, LearnedDocument
+from kbdb.model.truth import Manifest, Origin, Placement, Section
 from kbdb.store.ids import docid_for
 
 

@@ -13,7 +13,8 @@ from kbdb.ingest.body import body_of
 from kbdb.knowledge.core import Core
 from kbdb.knowledge.entries import text_of
 from kbdb.knowledge.planning import Planned
-from kbdb.model import AddSectionResult, LearnedDocument, NearDuplicate, Section, Suppressed
+from kbdb.model.learn import AddSectionResult, LearnedDocument, NearDuplicate, Suppressed
+from kbdb.model.truth import Section
 from kbdb.store.ids import kbid_decode, kbid_encode
 
 NEAR_DUPLICATE = 0.85

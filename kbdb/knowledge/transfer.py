@@ -17,7 +17,8 @@ from typing import TypeVar
 from kbdb.errors import CorruptError, HashMismatchError, InvalidArgumentError, SourceNotFoundError, StorageError
 from kbdb.knowledge.admission import Gate, live_twins
 from kbdb.knowledge.core import Core
-from kbdb.model import Event, ExportResult, Manifest, Section
+from kbdb.model.truth import Event, Manifest, Section
+from kbdb.model.upkeep import ExportResult
 from kbdb.store import files
 from kbdb.store.beliefs import replay
 from kbdb.store.catalog import decode_catalog, encode_catalog

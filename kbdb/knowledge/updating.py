@@ -28,7 +28,8 @@ from kbdb.knowledge.planning import may_succeed, now_seconds, says_the_same
 from kbdb.knowledge.replacing import Revisions
 from kbdb.knowledge.sourceless import assembled, own_document, way_back
 from kbdb.knowledge.statement import Item
-from kbdb.model import Event, Manifest, Placement, Section, State, UpdateResult
+from kbdb.model.change import UpdateResult
+from kbdb.model.truth import Event, Manifest, Placement, Section, State
 from kbdb.store.section import make_section
 from kbdb.store.store import Change
 

@@ -13,7 +13,7 @@ from kbdb.knowledge.core import Core
 from kbdb.knowledge.entries import StoredSection
 from kbdb.knowledge.reading import section_state
 from kbdb.knowledge.view import View
-from kbdb.model import DbStatus, EngineStatus, GcResult, IndexStatus, RebuildResult
+from kbdb.model.upkeep import DbStatus, EngineStatus, GcResult, IndexStatus, RebuildResult
 from kbdb.progress import Report
 from kbdb.store import index_files
 from kbdb.store.ids import kbid_encode

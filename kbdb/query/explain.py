@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kbdb.model import ExplainShare
+from kbdb.model.search import ExplainShare
 from kbdb.plan import FIELDS, Plan, Share
 
 

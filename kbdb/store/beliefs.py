@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kbdb.errors import CorruptError
-from kbdb.model import Event, State
+from kbdb.model.truth import Event, State
 from kbdb.store.layered import Layered
 
 DocumentState = Literal["live", "retired", "forgotten"]

@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from kbdb.errors import CorruptError, KbdbError
-from kbdb.model import Event, Manifest, Section
+from kbdb.model.truth import Event, Manifest, Section
 from kbdb.store.events import decode_events, encode_event, event_file, is_event_file
 from kbdb.store.ids import check_docid, is_docid, is_kbid, kbid_decode
 from kbdb.store.journal import ChangeKind, Commit, FileChange

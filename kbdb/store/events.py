@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from os import PathLike
 
 from kbdb.errors import CorruptError, InvalidArgumentError
-from kbdb.model import Event
+from kbdb.model.truth import Event
 from kbdb.store.fields import RESTORE_FILE, Fields
 from kbdb.store.ids import ALPHABET, KBID_LENGTH, is_docid, is_id, is_kbid, new_time_id
 from kbdb.store.times import is_instant, parse

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from os import PathLike
 
 from kbdb.errors import CorruptError, InvalidArgumentError, TomlError
-from kbdb.model import Manifest, Origin, Placement
+from kbdb.model.truth import Manifest, Origin, Placement
 from kbdb.store.fields import FORMAT, RESTORE_FILE, Fields
 from kbdb.store.ids import DOCID_PATTERN, is_docid, is_kbid
 from kbdb.store.section import is_media_type, is_sha256

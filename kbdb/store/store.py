@@ -28,7 +28,7 @@ from kbdb.errors import (
     SectionNotFoundError,
     StorageError,
 )
-from kbdb.model import Event, Manifest, Section
+from kbdb.model.truth import Event, Manifest, Section
 from kbdb.paths import Layout
 from kbdb.store import files
 from kbdb.store.backlog import Backlog

@@ -17,35 +17,28 @@ from kbdb.cli.render.paper import Paper, cells, counted, milliseconds, size
 from kbdb.cli.render.read import draw_list, draw_recall
 from kbdb.cli.render.search import draw_search, marked_text
 from kbdb.cli.render.table import Column, columns
-from kbdb.model import (
-    AddSectionResult,
+from kbdb.model.change import GroupResult, Receipt, RemoveSectionResult, RestoreResult
+from kbdb.model.learn import AddSectionResult, LearnedDocument, NearDuplicate, Suppressed
+from kbdb.model.read import (
+    ListItem,
+    ListResult,
+    Metadata,
+    RecallResult,
+    RecallResults,
+    Reference,
+    SectionRef,
+)
+from kbdb.model.search import ExplainShare, PagedSearchResult, SearchHit, Unreadable
+from kbdb.model.to_json import as_json
+from kbdb.model.truth import State
+from kbdb.model.upkeep import (
     CheckFault,
     CheckResult,
     DbStatus,
     EngineStatus,
-    ExplainShare,
     GcResult,
-    GroupResult,
     IndexStatus,
-    LearnedDocument,
-    ListItem,
-    ListResult,
-    Metadata,
-    NearDuplicate,
-    PagedSearchResult,
     RebuildResult,
-    RecallResult,
-    RecallResults,
-    Receipt,
-    Reference,
-    RemoveSectionResult,
-    RestoreResult,
-    SearchHit,
-    SectionRef,
-    State,
-    Suppressed,
-    Unreadable,
-    as_json,
 )
 from kbdb.query.snippet import MARKS
 

@@ -15,7 +15,9 @@ from scripted_daemon import Answer, ScriptedDaemon, refuse
 from kbdb.client import Client
 from kbdb.errors import InvalidArgumentError, SectionNotFoundError
 from kbdb.knowledge import KnowledgeBase
-from kbdb.model import GcResult, RestoreResult, as_json
+from kbdb.model.change import RestoreResult
+from kbdb.model.to_json import as_json
+from kbdb.model.upkeep import GcResult
 from kbdb.rpc.codes import REFUSED
 from kbdb.rpc.messages import Request, Result
 

@@ -5,18 +5,30 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kbdb import model
+import kbdb.model
 from kbdb.client.values import from_json
 from kbdb.errors import ProtocolError
-from kbdb.model import as_json
+from kbdb.model.learn import LearnedDocument
+from kbdb.model.read import Metadata, RecallResults
+from kbdb.model.to_json import as_json
+from kbdb.model.truth import Placement, Section
+from kbdb.model.upkeep import GcResult
 
-CLASSES = [value for value in vars(model).values() if isinstance(value, type) and is_dataclass(value)]
+MODULES = [import_module(f"kbdb.model.{found.name}") for found in iter_modules(kbdb.model.__path__)]
+CLASSES = [
+    value
+    for module in MODULES
+    for value in vars(module).values()
+    if isinstance(value, type) and is_dataclass(value) and value.__module__ == module.__name__
+]
 
 SIMPLE = st.none() | st.booleans() | st.integers() | st.text(max_size=5)
 st.register_type_strategy(float, st.floats(allow_nan=False, allow_infinity=False))
@@ -76,31 +88,31 @@ PLACE: dict[str, Any] = {
 
 
 def test_what_a_later_version_adds_is_passed_over() -> None:
-    assert from_json(model.Placement, PLACE | {"colour": "red"}) == from_json(model.Placement, PLACE)
+    assert from_json(Placement, PLACE | {"colour": "red"}) == from_json(Placement, PLACE)
 
 
 def test_what_an_earlier_version_does_not_say_has_its_default() -> None:
-    assert from_json(model.RecallResults, {"results": []}) == model.RecallResults(())
+    assert from_json(RecallResults, {"results": []}) == RecallResults(())
 
 
 def test_a_whole_number_will_do_for_a_fraction() -> None:
     told = {"removed": 1, "bytes_freed": 2, "kbids": [], "dry_run": False, "elapsed_ms": 3}
-    assert type(from_json(model.GcResult, told).elapsed_ms) is float
+    assert type(from_json(GcResult, told).elapsed_ms) is float
 
 
 @pytest.mark.parametrize(
     ("kind", "value", "says"),
     [
-        (model.Placement, [], "Placement: expected an object, got"),
-        (model.Placement, {}, "Placement: kbid is missing"),
-        (model.Placement, PLACE | {"line": "1"}, r"Placement\.line: expected int, got '1'"),
-        (model.Placement, PLACE | {"line": True}, r"Placement\.line: expected int, got True"),
-        (model.Placement, PLACE | {"kbid": None}, r"Placement\.kbid: expected str, got None"),
-        (model.Placement, PLACE | {"heading_path": "ab"}, r"Placement\.heading_path: expected a list"),
-        (model.Placement, PLACE | {"heading_path": ["a", 2]}, r"Placement\.heading_path\[1\]: expected str, got 2"),
-        (model.Placement, PLACE | {"gap": "x" * 99}, None),
-        (model.RecallResults, {"results": [{"kbid": 1}]}, r"RecallResults\.results\[0\]\.kbid: expected str, got 1"),
-        (model.Section, {"kbid": {"base64": "=" * 99}}, r"Section\.kbid: expected str, got \{'base64': '=+\.\.\.$"),
+        (Placement, [], "Placement: expected an object, got"),
+        (Placement, {}, "Placement: kbid is missing"),
+        (Placement, PLACE | {"line": "1"}, r"Placement\.line: expected int, got '1'"),
+        (Placement, PLACE | {"line": True}, r"Placement\.line: expected int, got True"),
+        (Placement, PLACE | {"kbid": None}, r"Placement\.kbid: expected str, got None"),
+        (Placement, PLACE | {"heading_path": "ab"}, r"Placement\.heading_path: expected a list"),
+        (Placement, PLACE | {"heading_path": ["a", 2]}, r"Placement\.heading_path\[1\]: expected str, got 2"),
+        (Placement, PLACE | {"gap": "x" * 99}, None),
+        (RecallResults, {"results": [{"kbid": 1}]}, r"RecallResults\.results\[0\]\.kbid: expected str, got 1"),
+        (Section, {"kbid": {"base64": "=" * 99}}, r"Section\.kbid: expected str, got \{'base64': '=+\.\.\.$"),
     ],
 )
 def test_what_does_not_fit_is_told_with_its_place(kind: Any, value: Any, says: str | None) -> None:
@@ -121,14 +133,14 @@ def test_what_is_neither_text_nor_bytes_is_refused(content: Any) -> None:
 def test_a_state_that_is_none_is_refused(state: Any) -> None:
     told = {"type": "", "section_type": "", "state": state, "tags": [], "description": "", "created": "", "updated": ""}
     with pytest.raises(ProtocolError, match=r"Metadata\.state: expected one of active, superseded"):
-        from_json(model.Metadata, told)
+        from_json(Metadata, told)
 
 
 @pytest.mark.parametrize("status", ["eaten", 1, None, []])
 def test_a_status_that_is_none_is_refused(status: Any) -> None:
     told = {"docid": "", "source": "", "status": status, "sections": 0, "kbids": []}
     with pytest.raises(ProtocolError, match=r"LearnedDocument\.status: expected one of added, updated"):
-        from_json(model.LearnedDocument, told)
+        from_json(LearnedDocument, told)
 
 
 @given(st.recursive(SIMPLE, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=10))

@@ -18,7 +18,7 @@ import kbdb
 from kbdb.errors import StorageError
 from kbdb.knowledge import KnowledgeBase
 from kbdb.knowledge.core import Core
-from kbdb.model import SearchHit
+from kbdb.model.search import SearchHit
 
 Say = Callable[[KnowledgeBase], None]
 

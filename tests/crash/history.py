@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from kbdb.model import Event, Manifest, Origin, Placement, Section
+from kbdb.model.truth import Event, Manifest, Origin, Placement, Section
 from kbdb.store.section import make_section
 from kbdb.store.store import Change, Store
 

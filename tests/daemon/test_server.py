@@ -14,7 +14,7 @@ import pytest
 from daemons import Daemon, Talk, running, wait_for
 
 import kbdb
-from kbdb.model import as_json
+from kbdb.model.to_json import as_json
 
 
 def test_it_answers_as_the_database_itself_does(daemon: Daemon, tmp_path: Path) -> None:
@@ -326,7 +326,7 @@ def test_an_address_and_a_pid_file_that_vanished_are_put_back_and_the_socket_sta
     assert socket_before == os.stat(daemon.address())
 
 
-def test_it_leaves_when_nobody_callsdef test_it_leaves_when_nobody_calls(root: Path) -> None:
+def test_it_leaves_when_nobody_calls(root: Path) -> None:
     kbdb.init(root).close()
     (root / "worker.toml").write_text("[daemon]\nidle_timeout_s = 1\n")
     with running(root) as daemon:

@@ -15,7 +15,8 @@ from unittest import mock
 import kbdb
 from kbdb.index import fingerprint
 from kbdb.knowledge import KnowledgeBase
-from kbdb.model import AddSectionResult, DocumentView
+from kbdb.model.learn import AddSectionResult
+from kbdb.model.read import DocumentView
 from kbdb.store.change import Change
 
 SOURCES: dict[str, bytes] = {

@@ -13,7 +13,7 @@ import pytest
 
 import kbdb
 from kbdb.knowledge import KnowledgeBase
-from kbdb.model import DocumentView, SectionView
+from kbdb.model.read import DocumentView, SectionView
 from kbdb.store.catalog import decode_catalog, encode_catalog
 from kbdb.store.events import decode_events, encode_event
 from kbdb.store.manifest import decode_manifest, encode_manifest

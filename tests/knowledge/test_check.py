@@ -12,7 +12,7 @@ from knowledge_base import GUIDE, answers, docid, kbid, statuses, titles, write
 import kbdb
 from kbdb.errors import CorruptError
 from kbdb.knowledge import KnowledgeBase
-from kbdb.model import CheckResult
+from kbdb.model.upkeep import CheckResult
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from kbdb.knowledge import entries
 from kbdb.knowledge.entries import MARK_BYTES, Listing, StoredPlace, StoredSection, entry_of, mark_of
 from kbdb.knowledge.sources import docid_of_source
-from kbdb.model import Manifest, Origin, Placement
+from kbdb.model.truth import Manifest, Origin, Placement
 from kbdb.store.section import make_section
 
 texts = st.text(st.characters(exclude_categories=("Cs",)), max_size=6) | st.sampled_from(["", "\x1e", "\x1f", "[", ","])

@@ -10,7 +10,9 @@ from knowledge_base import GUIDE, answers, docid, kbid, read_back, state, titles
 import kbdb
 from kbdb.errors import DocumentNotFoundError, InvalidArgumentError, InvalidIdError, SectionNotFoundError
 from kbdb.knowledge import KnowledgeBase
-from kbdb.model import DocumentView, GroupResult, Manifest, SectionView
+from kbdb.model.change import GroupResult
+from kbdb.model.read import DocumentView, SectionView
+from kbdb.model.truth import Manifest
 
 QUERIES = ("apples", "press juice", "pears", "cellar cool", "tag:fruit", "tag:later", "reading")
 

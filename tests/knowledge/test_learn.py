@@ -10,7 +10,7 @@ from knowledge_base import GUIDE, docid, kbid, read_back, state, statuses, title
 
 from kbdb.errors import InvalidArgumentError
 from kbdb.knowledge import KnowledgeBase, Progress
-from kbdb.model import DocumentView
+from kbdb.model.read import DocumentView
 
 SOURCES = {
     "crlf.md": b"# One\r\n\r\ntext\r\n\r\n## Two\r\n\r\nmore\r\n",

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from kbdb.knowledge import listings
 from kbdb.knowledge.entries import Listing, entry_of
 from kbdb.knowledge.listings import Listings
-from kbdb.model import Manifest, Origin, Placement, Section
+from kbdb.model.truth import Manifest, Origin, Placement, Section
 from kbdb.store.section import make_section
 
 SECTIONS = sorted(

@@ -16,7 +16,7 @@ from kbdb.knowledge import core as knowledge_core
 from kbdb.knowledge.core import Core
 from kbdb.knowledge.entries import StoredSection
 from kbdb.knowledge.liveness import Liveness
-from kbdb.model import State
+from kbdb.model.truth import State
 from kbdb.store.beliefs import replay
 from kbdb.store.ids import kbid_encode
 from kbdb.store.store import Change

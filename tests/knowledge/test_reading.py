@@ -10,7 +10,7 @@ from knowledge_base import GUIDE, docid, kbid, write
 import kbdb
 from kbdb.errors import CorruptError, DocumentNotFoundError, InvalidArgumentError, SectionNotFoundError
 from kbdb.knowledge import KnowledgeBase
-from kbdb.model import DocumentView, SectionView
+from kbdb.model.read import DocumentView, SectionView
 
 
 @pytest.fixture

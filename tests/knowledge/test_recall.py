@@ -13,7 +13,7 @@ from knowledge_base import GUIDE, docid, kbid, write
 from kbdb.errors import CorruptError, InvalidArgumentError, InvalidIdError
 from kbdb.knowledge import KnowledgeBase
 from kbdb.knowledge.recall import cut_text
-from kbdb.model import RecallResult
+from kbdb.model.read import RecallResult
 
 
 def one(kb: KnowledgeBase, title: str, **options: object) -> RecallResult:

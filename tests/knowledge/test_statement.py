@@ -9,7 +9,8 @@ from knowledge_base import docid, kbid, read_back, state, statuses, titles, writ
 
 from kbdb.errors import InvalidArgumentError, NotUtf8Error
 from kbdb.knowledge import KnowledgeBase
-from kbdb.model import DocumentView, Manifest
+from kbdb.model.read import DocumentView
+from kbdb.model.truth import Manifest
 
 
 def manifest(kb: KnowledgeBase, docid: str) -> Manifest:

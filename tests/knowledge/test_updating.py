@@ -9,7 +9,8 @@ from knowledge_base import GUIDE, answers, docid, kbid, read_back, state, titles
 
 from kbdb.errors import InvalidArgumentError, NotUtf8Error, SectionNotFoundError
 from kbdb.knowledge import KnowledgeBase
-from kbdb.model import DocumentView, Manifest, SectionView
+from kbdb.model.read import DocumentView, SectionView
+from kbdb.model.truth import Manifest
 
 COLOURS = "# Colours\n\nof things\n\n## Car\n\nblue\n\n### Roof\n\nwhite\n\n## House\n\ngreen\n"
 

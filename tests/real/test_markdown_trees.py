@@ -11,7 +11,8 @@ import pytest
 
 import kbdb
 from kbdb.knowledge import KnowledgeBase
-from kbdb.model import AddSectionResult, DocumentView
+from kbdb.model.learn import AddSectionResult
+from kbdb.model.read import DocumentView
 
 pytestmark = pytest.mark.large
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbdb.errors import CorruptError
-from kbdb.model import Event, State
+from kbdb.model.truth import Event, State
 from kbdb.store import layered
 from kbdb.store.beliefs import Belief, Beliefs, replay
 from kbdb.store.ids import kbid_encode

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbdb.errors import CorruptError, InvalidArgumentError
-from kbdb.model import Event
+from kbdb.model.truth import Event
 from kbdb.store.events import (
     decode_events,
     encode_event,

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbdb.errors import CorruptError, InvalidArgumentError, TomlError, UnsupportedFormatError
-from kbdb.model import Manifest, Origin, Placement
+from kbdb.model.truth import Manifest, Origin, Placement
 from kbdb.store.ids import kbid_encode
 from kbdb.store.manifest import decode_manifest, encode_manifest
 

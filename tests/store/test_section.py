@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kbdb.errors import CorruptError, InvalidArgumentError, NotUtf8Error, UnsupportedFormatError
-from kbdb.model import Section
+from kbdb.model.truth import Section
 from kbdb.store.section import decode_section, encode_section, kbid_of, make_section
 
 PATH = "sections/ab/x.sec"

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from kbdb.knowledge import KnowledgeBase
-from kbdb.model import AddSectionResult, DocumentView, PagedSearchResult, SectionView
+from kbdb.model.learn import AddSectionResult
+from kbdb.model.read import DocumentView, SectionView
+from kbdb.model.search import PagedSearchResult
 
 GUIDE = """\
 ---

@@ -9,7 +9,7 @@ from kbdb.cli.render.paper import Paper, counted, duration, joined, milliseconds
 from kbdb.cli.render.table import Column, columns
 
 if TYPE_CHECKING:
-    from kbdb.model import CheckFault, CheckResult, DbStatus, ExportResult, GcResult, RebuildResult
+    from kbdb.model.upkeep import CheckFault, CheckResult, DbStatus, ExportResult, GcResult, RebuildResult
 
 
 def draw_created(created: Mapping[str, str], paper: Paper) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kbdb.cli.render.paper import Paper, counted, joined, notes
 
 if TYPE_CHECKING:
-    from kbdb.model import GroupResult
+    from kbdb.model.change import GroupResult
 
 
 def draw_grouped(result: GroupResult, paper: Paper) -> str:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from kbdb.cli.render.paper import Paper, Style, counted, joined, milliseconds
 
 if TYPE_CHECKING:
-    from kbdb.model import AddSectionResult, RemoveSectionResult, RestoreResult, Suppressed
+    from kbdb.model.change import RemoveSectionResult, RestoreResult
+    from kbdb.model.learn import AddSectionResult, Suppressed
 
 SHOWN = 10
 """Of each kind of remark, this many are listed; --json has all."""

@@ -9,7 +9,7 @@ from kbdb.cli.render.paper import Paper, counted, hashtag, joined, notes, visibl
 from kbdb.cli.render.table import Column, columns
 
 if TYPE_CHECKING:
-    from kbdb.model import ListItem, ListResult, RecallResult, RecallResults
+    from kbdb.model.read import ListItem, ListResult, RecallResult, RecallResults
 
 
 def draw_list(result: ListResult, paper: Paper) -> str:

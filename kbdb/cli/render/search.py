@@ -10,7 +10,7 @@ from kbdb.cli.render.paper import Paper, cells, counted, hashtag, joined, millis
 from kbdb.cli.render.table import Column, columns
 
 if TYPE_CHECKING:
-    from kbdb.model import ExplainShare, PagedSearchResult, SearchHit
+    from kbdb.model.search import ExplainShare, PagedSearchResult, SearchHit
 
 INDENT = 4
 _FIT = {

@@ -1,0 +1,143 @@
+"""What recall, retrieve, list and their like answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kbdb.model.search import Unreadable
+from kbdb.model.truth import Manifest, State
+
+
+@dataclass(frozen=True, slots=True)
+class SectionRef:
+    """A pointer to a section, enough to cite it."""
+
+    kbid: str
+    title: str
+    docid: str
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """What is known of a section besides its text."""
+
+    type: str
+    section_type: str
+    state: State
+    tags: tuple[str, ...]
+    description: str
+    created: str
+    updated: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A link: ``target`` in kbid: or doc: form; ``kbid`` and ``title`` are empty where nothing is stored for it."""
+
+    target: str
+    kbid: str
+    docid: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class RecallResult:
+    """One section with what stands around it. Lists are empty in the compact form."""
+
+    kbid: str
+    title: str
+    content: str
+    level: int
+    parent: str
+    metadata: Metadata
+    references: tuple[Reference, ...]
+    back_references: tuple[SectionRef, ...]
+    documents: tuple[str, ...]
+    siblings: tuple[SectionRef, ...]
+    truncated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RecallResults:
+    """The answer to recall; ``omitted`` counts sections left out for the token budget, ``missing`` unknown kbids."""
+
+    results: tuple[RecallResult, ...]
+    omitted: int = 0
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SectionView:
+    """The answer to retrieve(kbid): the section, its state, and every place where a manifest lists it."""
+
+    kbid: str
+    section_type: str
+    type: str
+    title: str
+    state: State
+    tags: tuple[str, ...]
+    description: str
+    content: bytes
+    places: tuple[SectionPlace, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SectionPlace:
+    """One manifest's listing of a section."""
+
+    docid: str
+    source: str
+    level: int
+    parent: str
+    heading_path: tuple[str, ...]
+    line: int
+    line_end: int
+    document_state: str
+
+
+@dataclass(frozen=True, slots=True)
+class SectionViews:
+    """The answer to read_sections: what was asked for, in that order.
+
+    ``missing``: kbids of which nothing is stored; ``unreadable``: those whose files are damaged.
+    """
+
+    sections: tuple[SectionView, ...]
+    missing: tuple[str, ...] = ()
+    unreadable: tuple[Unreadable, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentView:
+    """The answer to retrieve(docid): the manifest, and the source byte for byte."""
+
+    manifest: Manifest
+    state: str
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class ListItem:
+    """One line of list: a document (``kbid`` empty) or a section."""
+
+    docid: str
+    kbid: str
+    title: str
+    type: str
+    section_type: str
+    state: str
+    source: str
+    tags: tuple[str, ...]
+    sections: int
+    updated: str
+
+
+@dataclass(frozen=True, slots=True)
+class ListResult:
+    """A page of list; ``total`` counts all that match, ``warnings`` tell what could not be read."""
+
+    items: tuple[ListItem, ...]
+    total: int
+    offset: int
+    limit: int
+    warnings: tuple[str, ...] = ()

@@ -1,0 +1,102 @@
+"""What status, check, rebuild, gc, export and import answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class GcResult:
+    """Sections that no manifest lists and no belief needs, removed."""
+
+    removed: int
+    bytes_freed: int
+    kbids: tuple[str, ...]
+    dry_run: bool
+    elapsed_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class RebuildResult:
+    """The answer to rebuild; ``warnings`` tell what had to be left out."""
+
+    sections: int
+    vectors: int
+    elapsed_ms: float
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ExportResult:
+    """The answer to export and import."""
+
+    path: str
+    sections: int
+    documents: int
+    suppressed: int
+    elapsed_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class CheckFault:
+    """One thing check found wrong, and what to do about it."""
+
+    code: str
+    path: str
+    kbid: str
+    message: str
+    hint: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """The answer to check: ``ok`` is true when there are no errors; warnings do not count."""
+
+    ok: bool
+    errors: tuple[CheckFault, ...]
+    warnings: tuple[CheckFault, ...]
+    sections: int
+    documents: int
+    elapsed_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class IndexStatus:
+    """Sizes of the index files on disk, summed over segments."""
+
+    terms_idx_bytes: int
+    positions_idx_bytes: int
+    corpus_dat_bytes: int
+    references_idx_bytes: int
+    vectors_idx_bytes: int | None
+    segments: int
+    stale: bool
+
+
+@dataclass(frozen=True, slots=True)
+class EngineStatus:
+    """Which engine answers, and what it holds in private memory beside the mapped files."""
+
+    implementation: str
+    memory_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class DbStatus:
+    """The answer to status."""
+
+    database: str
+    path: str
+    generation: int
+    sections: int
+    documents: int
+    states: Mapping[str, int]
+    index: IndexStatus
+    engine: EngineStatus
+    journal_bytes: int
+    daemon: Mapping[str, Any] | None = None
+    embedding: Mapping[str, Any] = field(default_factory=dict)
+    auto_capture: Mapping[str, Any] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
