@@ -121,8 +121,8 @@ static inline uint64_t lower_eight(uint64_t bytes) {
     return bytes | (from_a & ~past_z & EACH_BYTE * 0x80) >> 2;
 }
 
-/* Sets *head to that of a token's word when it is ASCII and short, as most are. It takes no look at single bytes, and no
- * branch that depends on the length. */
+/* Sets *head to that of a token's word when it is ASCII and short, as most are. It takes no look at single bytes, and
+ * no branch that depends on the length. */
 static bool short_head(const text_sink *sink, const uint8_t *bytes, uint32_t length, kb_head *head) {
     uint8_t copy[16] = {0};
     if (length > KB_HEAD_BYTES)
