@@ -74,14 +74,14 @@ ONLY_IN_C = {
     # Ranges of strings and bitmaps of keys are comprehensions.
     *("strings_seek", "strings_find_between", "strings_prefix", "keyed_bitmap"),
     # Tables of norms and of what was looked up before make C fast.
-    *("bm25f_prepare", "term_find"),
+    *("bm25f_prepare", "bm25f_tabulate", "term_find"),
     # How wide numbers are: lists and dicts of widths.
     *("ref_shape_of", "record_shape_of", "terms_shape_of"),
     # A number at a time, and what bounds are made of.
     *("bits_bytes", "bits_get", "bits_put", "bits_word", "bm25f_most", "corpus_code_length", "corpus_length"),
     # The steps of Builder.add, merge and finish, between which C hands words to Python to be folded and stemmed.
     *("builder_analyse", "builder_commit", "builder_filter", "builder_fold", "builder_reference", "builder_set_stem"),
-    *("builder_sort_words", "numbers_put", "places_mark", "places_corrupt", "places_possible"),
+    *("builder_forget_tokens", "builder_sort_words", "numbers_put", "places_mark", "places_corrupt", "places_possible"),
     # Files are written whole, not region by region to a sink.
     *("container_end", "region_begin_table", "region_begin_lists", "region_put", "region_put_u32", "region_end"),
     # The scanner of reference/toml.py is a class that gives the whole table.
