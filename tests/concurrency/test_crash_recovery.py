@@ -6,6 +6,7 @@ makes it happen; what the crash left is looked at before any command does; the c
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -14,7 +15,7 @@ from pathlib import Path
 
 import fasteners
 import pytest
-from daemons import Talk, wait_for
+from daemons import Daemon, Talk, wait_for
 from household import Household, children
 
 from kbdb import platform
@@ -155,6 +156,22 @@ def test_crash_of_the_engine_inside_a_write_is_made_good_by_the_client_itself(ho
     land.with_name("sea.md").write_text(SEA)
     assert home.tell("learn", str(land.with_name("sea.md")))["sections_added"] == 1
     assert home.found("currents") == 1
+
+
+def test_a_parsing_process_that_is_killed_again_and_again_costs_no_document(daemon: Daemon, tmp_path: Path) -> None:
+    for number in range(200):
+        (tmp_path / f"n{number}.md").write_text(f"# Note {number}\n\n" + f"text{number} of the note. " * 300)
+    talk = daemon.talk()
+    talk.send("learn", paths=[str(tmp_path)], progress=True, exclude=[".kbdb"])
+    killed = 0
+    while (talk.receive() or {}).get("method") == "progress":
+        for pid in children(daemon.process.pid):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+                killed += 1
+    assert killed
+    assert talk.ask("dbStatus")["documents"] == 200
+    assert talk.ask("check")["ok"]
 
 
 def test_a_daemon_killed_while_a_folder_is_parsed_leaves_no_parsing_process(home: Household, tmp_path: Path) -> None:
