@@ -103,7 +103,9 @@ def _search_for(root: Path, queries: Sequence[str], go: Event, counts: Any) -> N
 
 def commands(root: Path, query: str, runs: int) -> dict[str, float]:
     """How long ``kbdb search`` takes as a process while a daemon runs, beside a Python that imports typer."""
-    search = [sys.executable, "-m", "kbdb", "search", query, "--db", str(root)]
+    installed = Path(sys.executable).with_name("kbdb")
+    program = [str(installed)] if installed.exists() else [sys.executable, "-m", "kbdb"]
+    search = [*program, "search", query, "--db", str(root)]
     turns = {"typer": [sys.executable, "-c", "import typer"], "search": search, "search_json": [*search, "--json"]}
     times: dict[str, list[float]] = {name: [] for name in turns}
     for _ in range(runs):
