@@ -240,6 +240,12 @@ def rebuild(life: Life) -> None:
     life.kb.rebuild()
 
 
+def rebuild_in_pieces(life: Life) -> None:
+    """The same for a store that is too large to be indexed at once."""
+    life.kb._core.indexer.build_memory = 1
+    life.kb.rebuild()
+
+
 def gc(life: Life) -> None:
     """Removes what nothing lists any more, whatever its age."""
     life.kb.gc(keep_days=0)
@@ -291,6 +297,7 @@ SCENARIOS: dict[str, Scenario] = {
     "merge": Scenario(MERGE, (learn_content,)),
     "open": Scenario((), (learn_notes, checkpoint, learn_content, unlearn), unclosed=True),
     "rebuild": Scenario((rebuild,), (learn_notes, checkpoint, learn_content)),
+    "rebuild-in-pieces": Scenario((rebuild_in_pieces,), (learn_notes, checkpoint, learn_content)),
     "gc": Scenario((gc,), (learn_notes, change_notes, partial(learn_notes, prune=True))),
     "export": Scenario((export,), (learn_notes, export, learn_content, unlearn)),
     "export-again": Scenario((export,), (learn_notes, export, learn_content, unlearn, interrupt_export)),

@@ -30,7 +30,7 @@ from tests.crash.powercut import (
 from tests.crash.quick import without_syncs
 
 EXTREMES = (NOTHING, EVERYTHING, NAMES_ONLY, BYTES_ONLY, LATEST_ONLY)
-NAMES = ("init", "learn", "relearn", "merge", "rebuild", "gc", "import")
+NAMES = ("init", "learn", "relearn", "merge", "rebuild", "rebuild-in-pieces", "gc", "import")
 
 
 @pytest.fixture(autouse=True)
