@@ -8,10 +8,15 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import sys
-from collections.abc import Mapping
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from types import FrameType
 from typing import Any, TextIO
 
+from kbdb.cli.exits import Exit
 from kbdb.cli.render.paper import Paper
 from kbdb.errors import KbdbError, StorageError
 
@@ -54,15 +59,41 @@ def write_note(line: str) -> None:
 
 def _write(stream: TextIO, data: bytes) -> None:
     try:
-        stream.flush()
-        stream.buffer.write(data)
-        stream.buffer.flush()
+        with _whole_answers():
+            stream.flush()
+            stream.buffer.write(data)
+            stream.buffer.flush()
     except BrokenPipeError:
         _drop_output(stream)
     except OSError as error:
         _drop_output(stream)
         name = "standard error" if stream is sys.stderr else "standard output"
         raise StorageError(f"cannot write to {name}: {error.strerror}") from error
+
+
+@contextmanager
+def _whole_answers() -> Iterator[None]:
+    """Lets the first Ctrl-C wait until what is being written is; the second cuts it short. No error follows either."""
+    interrupted = False
+
+    def note(_number: int, _frame: FrameType | None) -> None:
+        nonlocal interrupted
+        interrupted = True
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    before = signal.getsignal(signal.SIGINT)
+    if before is not signal.default_int_handler or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    except KeyboardInterrupt:
+        interrupted = True
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if interrupted:
+        raise SystemExit(Exit.INTERRUPTED)
 
 
 def _drop_output(stream: TextIO) -> None:

@@ -179,3 +179,29 @@ def test_ctrl_c_keeps_what_was_done_and_tells_it(kb: Any, folder: Path, environm
     assert 0 < len(answer["documents"]) < 3000
     assert kb("list", "--json").json["total"] == len(answer["documents"])
     assert kb("check").code == 0
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are different there")
+def test_ctrl_c_while_a_long_answer_waits_for_its_reader_neither_cuts_it_nor_adds_an_error(
+    kb: Any, folder: Path, environment: dict[str, str]
+) -> None:
+    (folder / "many").mkdir()
+    for number in range(600):
+        (folder / "many" / f"{number}.md").write_text(f"# Fruit {number}\n\napple {number}\n", encoding="utf-8")
+    assert kb("learn", "many").code == 0
+    process = subprocess.Popen(
+        [sys.executable, "-m", "kbdb", "list", "--limit", "600", "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=folder,
+        env=environment,
+    )
+    assert process.stdout is not None
+    first = os.read(process.stdout.fileno(), 1)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate()
+    import json
+
+    assert len(first + out) > 1 << 16, "the pipe holds it all: the command was not held up"
+    assert len(json.loads(first + out)["items"]) == 600
+    assert (process.returncode, err) == (130, b"")
