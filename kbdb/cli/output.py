@@ -61,7 +61,9 @@ def _write(stream: TextIO, data: bytes) -> None:
     try:
         with _whole_answers():
             stream.flush()
-            stream.buffer.write(data)
+            left = memoryview(data)
+            while left:  # unbuffered, a write that a signal interrupts ends early
+                left = left[stream.buffer.write(left) :]
             stream.buffer.flush()
     except BrokenPipeError:
         _drop_output(stream)
