@@ -60,7 +60,7 @@ def test_a_commit_that_the_disk_refuses_is_told_by_its_code_and_stores_nothing(
     assert home.tell("check")["ok"]
 
 
-@pytest.mark.parametrize("action", ["enospc", "eio"])
+@pytest.mark.parametrize("action", ["enospc", pytest.param("eio", marks=pytest.mark.long)])
 @pytest.mark.parametrize(
     "point", ["write:sections", "rename:sections", "write:documents", "make:folder", "write:events"]
 )
