@@ -51,12 +51,16 @@ class Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
         connected = cast(socket.socket, transport.get_extra_info("socket"))
-        uid = platform.peer_uid(connected)
+        try:
+            uid, pid = platform.peer_uid(connected), platform.peer_pid(connected)
+        except OSError as error:
+            log.info("a connection ended before it could be told whose it is: %s", error.strerror)
+            self._transport.abort()
+            return
         if uid not in (None, os.geteuid()):
             log.warning("refused a connection of user %s", uid)
             self._transport.abort()
             return
-        pid = platform.peer_pid(connected)
         self.peer = f"process {pid}" if pid else self.peer
         self._handler.connected(self)
 
@@ -118,7 +122,7 @@ class Connection(asyncio.Protocol):
             self._transport.pause_reading()
 
     def _read_lines(self) -> None:
-        while self._listens and self._transport is not None:
+        while self._listens and self._transport is not None and not self._transport.is_closing():
             try:
                 line = self._lines.next_line()
             except TooLargeError as error:

@@ -24,6 +24,9 @@ from kbdb.paths import Layout
 
 log = logging.getLogger(__name__)
 
+PROBE_S = 1.0
+"""How long another daemon may take to accept a connection, when it is asked whether it is there."""
+
 LOCK_PATIENCE_S = 30.0
 """How long a write waits for the lock that other programs may hold."""
 
@@ -56,11 +59,9 @@ class Places:
         try:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(self.address)
-            before = os.umask(0o177)
-            try:
-                listening.bind(self.address)
-            finally:
-                os.umask(before)
+            listening.bind(self.address)
+            # Nobody can connect before it listens.
+            os.chmod(self.address, 0o600)
             listening.listen(BACKLOG)
             listening.setblocking(False)
             self._socket_id = _identity(self.address)
@@ -192,6 +193,7 @@ def _identity(path: str) -> tuple[int, int] | None:
 
 def _takes_connections(address: str) -> bool:
     with socket.socket(socket.AF_UNIX) as probe:
+        probe.settimeout(PROBE_S)
         try:
             probe.connect(address)
         except OSError:

@@ -118,21 +118,29 @@ class _Life:
         with Parser() as parser:
             self._kb.parse_with(parser.parse)
             server = Server(self._kb, self._turn, self._leave)
-            listener = await self._listen(server)
-            log.info("serves %s, kbdb %s, at %s", self._root, kbdb.__version__, self._places.address)
-            if platform.is_network_file_system(self._root):
-                log.warning("%s is on a network file system: locks may not hold there", self._root)
+            listener: asyncio.Server | None = None
             try:
+                listener = await self._listen(server)
+                log.info("serves %s, kbdb %s, at %s", self._root, kbdb.__version__, self._places.address)
+                if platform.is_network_file_system(self._root):
+                    log.warning("%s is on a network file system: locks may not hold there", self._root)
                 listener = await self._watch(server, listener, parser)
             finally:
-                listener.close()
-                self._places.stop_listening()
-                log.info("leaves: %s", self._reason)
-                server.let_go()
-                await asyncio.to_thread(server.close)
-                self._close()
-                self._places.clear()
-                await server.hang_up()
+                if listener is not None:
+                    listener.close()
+                await self._end(server)
+
+    async def _end(self, server: Server) -> None:
+        """Answers what was taken on, then gives the database up; the loop goes on to send answers meanwhile."""
+        self._places.stop_listening()
+        log.info("leaves: %s", self._reason or "it cannot go on")
+        server.let_go()
+        try:
+            await asyncio.to_thread(server.close)
+            await asyncio.to_thread(self._close)
+        finally:
+            self._places.clear()
+            await server.hang_up()
 
     @contextmanager
     def _turn(self) -> Iterator[None]:
@@ -163,6 +171,7 @@ class _Life:
                 parser.rest()
                 if not self._is_there():
                     self._leave("its database is gone")
+                    server.cancel_all()
                 elif not server.active and time.monotonic() - server.last_call >= self._idle_timeout_s:
                     self._leave(f"nobody called for {self._idle_timeout_s} s")
                 elif not self._places.has_socket():

@@ -82,21 +82,17 @@ class FairQueue:
             self._took_from(job.owner)
             return True
 
-    def take(self) -> list[Job]:
-        """The next job, with all short ones that may share its turn where it is short itself; waits for one.
-
-        Returns:
-            No job once the queue was ended and is empty.
-        """
+    def take(self) -> Job | None:
+        """The next job; waits for one. None once the queue was ended and is empty."""
         with self._changed:
             while not self._waiting and not self._ended:
                 self._changed.wait()
-            jobs: list[Job] = []
-            while (job := self._next(only_short=bool(jobs))) is not None:
-                jobs.append(job)
-                if not job.is_short:
-                    break
-            return jobs
+            return self._next(only_short=False)
+
+    def take_short(self) -> Job | None:
+        """The next short job, where one waits."""
+        with self._changed:
+            return self._next(only_short=True)
 
     def end(self) -> None:
         """Lets those in come to their turn, and no more in."""

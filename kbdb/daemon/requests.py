@@ -6,7 +6,7 @@ where it is understood, in ``kbdb.knowledge``.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -29,7 +29,7 @@ class WriteParams(Params, frozen=True, kw_only=True):
         progress: whether to tell how far it is.
     """
 
-    deadline_ms: int = 60_000
+    deadline_ms: Annotated[int, msgspec.Meta(ge=0, le=86_400_000)] = 60_000
     progress: bool = False
 
 

@@ -120,8 +120,8 @@ class Server:
             return
         try:
             self._start(connection, request)
-        except KbdbError as error:
-            self._answer(connection, request.id, error)
+        except Exception as error:
+            self._answer(connection, request.id, _told(error))
 
     def cancel(self, connection: Connection, id: Id) -> None:
         """Ends a write early that a connection waits for: at once where its turn has not come."""
@@ -130,7 +130,14 @@ class Server:
             return
         asked.job.cancelled.set()
         if self._queue.withdraw(asked.job):
-            self._finish(connection, id, InterruptedByUserError("interrupted", "nothing was stored"))
+            interrupted = InterruptedByUserError("interrupted", "nothing was stored")
+            self._finish(connection, id, answer_line(id, interrupted))
+
+    def cancel_all(self) -> None:
+        """Ends all writes early, as when there is nothing left to write to."""
+        for connection, asked in self._connections.items():
+            for id in list(asked):
+                self.cancel(connection, id)
 
     def let_go(self) -> None:
         """Closes each connection once all it asked for is answered; who has more to ask finds the next daemon."""
@@ -176,7 +183,7 @@ class Server:
             if isinstance(outcome, PagedSearchResult) and outcome.unreadable and reading is not self._committed():
                 # What it found may have been removed for good since.
                 outcome = run(self._committed())
-            line = answer_line(id, outcome)
+            line = _line_of(id, outcome)
         except Exception as error:
             line = answer_line(id, _told(error))
         self._loop.call_soon_threadsafe(self._done, connection, id, line)
@@ -200,7 +207,8 @@ class Server:
         id = request.id
 
         def deliver(outcome: Any) -> None:
-            self._loop.call_soon_threadsafe(self._finish, connection, id, outcome)
+            # On the writer's thread: a long answer takes a while to write down.
+            self._loop.call_soon_threadsafe(self._finish, connection, id, _line_of(id, outcome))
 
         def tell(step: Progress) -> None:
             self._loop.call_soon_threadsafe(connection.send, progress_line(id, step))
@@ -217,21 +225,21 @@ class Server:
         asked = self._connections[connection]
         if id in asked:
             raise InvalidArgumentError(f"the id {id!r} is that of a request not answered yet", "use each id once")
-        self._queue.put(job)
         wait_s = params.deadline_ms / 1000
+        self._queue.put(job)
         asked[id] = Asked(job, self._loop.call_later(wait_s, self._expire, connection, id, wait_s))
 
     def _expire(self, connection: Connection, id: Id, waited_s: float) -> None:
         if self._queue.withdraw(self._connections[connection][id].job):
             doing = self.writer.doing
             message = f"waited {waited_s:g} s for a turn to write" + (f"; {doing}" if doing else "")
-            self._finish(connection, id, BusyError(message, "try again later"))
+            self._finish(connection, id, answer_line(id, BusyError(message, "try again later")))
 
-    def _finish(self, connection: Connection, id: Id, outcome: Any) -> None:
+    def _finish(self, connection: Connection, id: Id, line: bytes) -> None:
         asked = self._connections.get(connection, {}).pop(id, None)
         if asked is not None:
             asked.deadline.cancel()
-        self._answer(connection, id, outcome)
+        self._done(connection, id, line)
 
     def _answer(self, connection: Connection, id: Id, outcome: Any) -> None:
         self._done(connection, id, answer_line(id, outcome))
@@ -287,7 +295,15 @@ def _unheard(step: Progress) -> None:
     """A report for what reads: nobody asks how far it is."""
 
 
+def _line_of(id: Id, outcome: Any) -> bytes:
+    """The answer, or that there is none: nobody may wait for ever because something cannot be written down."""
+    try:
+        return answer_line(id, outcome)
+    except Exception as error:
+        return answer_line(id, _told(error))
+
+
 def _told(error: Exception) -> Exception:
     if not isinstance(error, KbdbError):
-        log.error("a read failed", exc_info=error)
+        log.error("a request failed", exc_info=error)
     return error

@@ -9,7 +9,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,9 @@ from kbdb.knowledge import KnowledgeBase
 from kbdb.progress import Progress, Report
 
 log = logging.getLogger(__name__)
+
+TOGETHER_S = 0.05
+"""For how long short writes that wait join those of a turn: the first of them waits for the last."""
 
 TOLD_EACH_S = 0.1
 """How often a client hears how far its long run is."""
@@ -70,39 +73,54 @@ class Writer(threading.Thread):
         """Writes until the queue is ended and empty."""
         try:
             self._put_up()
-            self._serve()
+            while (job := self._queue.take()) is not None:
+                self._serve(job)
         except BaseException as error:
             log.exception("the writer failed")
-            self._fail(f"writing failed: {type(error).__name__}")
+            self._give_up(f"writing failed: {type(error).__name__}")
 
-    def _serve(self) -> None:
-        while jobs := self._queue.take():
-            self.doing = Doing(jobs[0].what, jobs[0].who, time.monotonic())
-            outcomes = self._outcomes(jobs)
-            self.doing = None
+    def _give_up(self, reason: str) -> None:
+        """Lets nobody wait for what will not happen any more."""
+        self._fail(reason)
+        self._publish(_stopping())
+        self._queue.end()
+        while (job := self._queue.take()) is not None:
+            job.deliver(_stopping())
+
+    def _serve(self, first: Job) -> None:
+        """One turn: a long write, or short ones that wait together. What is stored is told so, whatever comes after."""
+        outcomes = self._outcomes(first)
+        self.doing = None
+        try:
             if self._kb.failure is not None:
                 self._fail(f"storing failed: {self._kb.failure.message}")
-            for job, outcome in zip(jobs, outcomes, strict=True):
+            self._put_up()
+        finally:
+            for job, outcome in outcomes:
                 job.deliver(outcome)
 
-    def _outcomes(self, jobs: list[Job]) -> list[Any]:
-        """What became of each job: its result or an exception."""
+    def _outcomes(self, first: Job) -> list[tuple[Job, Any]]:
+        """What became of the jobs of one turn: their results, or exceptions."""
         if self._kb.failure is not None:
             # Nothing more can be stored here; whoever is told this asks the next daemon.
-            return [DatabaseClosedError("the daemon is stopping", "try again: that starts a new one")] * len(jobs)
+            return [(first, _stopping())]
+        taken, outcomes = [first], []
         try:
-            with self._lock():
-                if len(jobs) == 1:
-                    outcomes = [self._outcome(jobs[0])]
-                else:
-                    with self._kb.together():
-                        outcomes = [self._outcome(job) for job in jobs]
-                self._put_up()
+            with self._lock(), self._kb.together() if first.is_short else nullcontext():
+                began = time.monotonic()
+                self.doing = Doing(first.what, first.who, began)
+                outcomes.append(self._outcome(first))
+                while first.is_short and time.monotonic() - began < TOGETHER_S:
+                    job = self._queue.take_short()
+                    if job is None:
+                        break
+                    taken.append(job)
+                    outcomes.append(self._outcome(job))
         except Exception as error:
             if not isinstance(error, KbdbError):
-                log.exception("%s failed", ", ".join(job.what for job in jobs))
-            return [error] * len(jobs)
-        return outcomes
+                log.exception("%s failed", ", ".join(job.what for job in taken))
+            return [(job, error) for job in taken]
+        return list(zip(taken, outcomes, strict=True))
 
     def _put_up(self) -> None:
         """Lets readers see what is committed; a damaged database can still be checked and rebuilt."""
@@ -113,6 +131,8 @@ class Writer(threading.Thread):
             self._publish(error)
 
     def _outcome(self, job: Job) -> Any:
+        if job.cancelled.is_set():
+            return InterruptedByUserError("interrupted", "nothing was stored")
         try:
             return job.run(self._kb, _report_of(job))
         except KbdbError as error:
@@ -120,6 +140,10 @@ class Writer(threading.Thread):
         except Exception as error:
             log.exception("%s failed", job.what)
             return error
+
+
+def _stopping() -> DatabaseClosedError:
+    return DatabaseClosedError("the daemon is stopping", "try again: that starts a new one")
 
 
 def _report_of(job: Job) -> Report:

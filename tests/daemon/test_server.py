@@ -364,3 +364,25 @@ def test_a_damaged_database_is_told_of_and_can_be_checked(root: Path) -> None:
         assert not talk.ask("check")["ok"]
         assert talk.refusal("addSection", content="another", title="Other") == "CORRUPT"
         assert daemon.stop() == 0
+
+
+def test_a_deadline_that_is_none_is_refused_before_anything_is_written(daemon: Daemon) -> None:
+    talk = daemon.talk()
+    for deadline in (-1, 10**400):
+        assert talk.refusal("addSection", content="a fact", title="Fact", deadlineMs=deadline) == "INVALID_ARGUMENT"
+    assert talk.ask("dbStatus")["sections"] == 0
+
+
+def test_a_write_cancelled_while_it_waits_behind_others_is_not_done(daemon: Daemon, tmp_path: Path) -> None:
+    for number in range(200):
+        (tmp_path / f"n{number}.md").write_text(f"# Note {number}\n\n" + "text of the note. " * 300, encoding="utf-8")
+    busy, other = daemon.talk(), daemon.talk()
+    id = busy.send("learn", paths=[str(tmp_path)], progress=True)
+    busy.receive()
+    waiting = [other.send("addSection", content=f"fact {number}", title=f"F{number}") for number in range(8)]
+    other.notify("cancel", id=waiting[7])
+    assert other.answer_to(waiting[7])["error"]["data"]["code"] == "INTERRUPTED"
+    for one in waiting[:7]:
+        assert other.answer_to(one)["result"]["sections_added"] == 1
+    busy.answer_to(id)
+    assert other.ask("dbStatus")["sections"] == 207
