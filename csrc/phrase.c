@@ -165,8 +165,7 @@ static kb_status locate(kb_walk *walk, uint32_t count, uint32_t run, kb_error *e
         kb_status status = kb_postings_locate(&part->postings, part->at, run, spots, error);
         if (status != KB_OK)
             return status;
-        for (uint32_t j = 0; j < run; j++)
-            kb_positions_prefetch(&part->positions, &part->postings, &spots[j]);
+        kb_positions_prefetch(&part->positions, &part->postings, spots, run);
     }
     walk->met += run;
     return KB_OK;
@@ -192,17 +191,30 @@ kb_status kb_phrase_meet(kb_occurrences *occurrences, bool *found, kb_error *err
     return KB_OK;
 }
 
+/* The fields that are asked for and hold all stems. */
+static inline uint32_t common_fields(const kb_occurrences *occurrences) {
+    const kb_walk *walk = occurrences->walk;
+    uint32_t fields = occurrences->fields;
+    for (uint32_t i = 0; i < occurrences->count; i++)
+        fields &= walk->parts[i].met[walk->next - 1].mask;
+    return fields;
+}
+
 void kb_phrase_most(kb_occurrences *occurrences) {
     const kb_walk *walk = occurrences->walk;
-    occurrences->mask = 0;
-    for (uint32_t field = 0; field < KB_FIELDS; field++) {
-        uint32_t most = occurrences->fields >> field & 1 ? UINT32_MAX : 0;
+    uint32_t fields = common_fields(occurrences);
+    occurrences->mask = fields;
+    for (uint32_t field = 0; field < KB_FIELDS; field++)
+        occurrences->frequencies[field] = 0;
+    for (uint32_t field = 0; fields >> field != 0; field++) {
+        uint32_t most = UINT32_MAX;
+        if (!(fields >> field & 1))
+            continue;
         for (uint32_t i = 0; i < occurrences->count; i++) {
             uint32_t frequency = walk->parts[i].met[walk->next - 1].frequencies[field];
             most = frequency < most ? frequency : most;
         }
         occurrences->frequencies[field] = most;
-        occurrences->mask |= (uint32_t)(most > 0) << field;
     }
 }
 
@@ -289,10 +301,7 @@ static kb_status count_field(kb_occurrences *occurrences, uint32_t field, uint32
 }
 
 kb_status kb_phrase_count(kb_occurrences *occurrences, kb_error *error) {
-    const kb_walk *walk = occurrences->walk;
-    uint32_t fields = occurrences->fields;
-    for (uint32_t i = 0; i < occurrences->count; i++)
-        fields &= walk->parts[i].met[walk->next - 1].mask;
+    uint32_t fields = common_fields(occurrences);
     occurrences->mask = 0;
     for (uint32_t field = 0; field < KB_FIELDS; field++) {
         uint32_t count = 0;

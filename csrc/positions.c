@@ -34,15 +34,18 @@ static kb_status find_block(kb_positions *positions, const kb_postings *postings
     return KB_OK;
 }
 
-void kb_positions_prefetch(const kb_positions *positions, const kb_postings *postings, const kb_spot *spot) {
-    uint32_t start = kb_postings_positions(postings, spot->block);
-    uint32_t end = kb_postings_positions(postings, spot->block + 1);
+void kb_positions_prefetch(const kb_positions *positions, const kb_postings *postings, const kb_spot *spots,
+                           uint32_t count) {
+    uint32_t start = kb_postings_positions(postings, spots[0].block);
+    uint32_t end = kb_postings_positions(postings, spots[0].block + 1);
     uint32_t width = positions->width != 0 ? positions->width : 8; /* most blocks of a list are of one width */
-    uint64_t at = start + spot->first * width / 8;
     if (end > kb_cursor_left(&positions->list))
         return;
     __builtin_prefetch(positions->list.next + start);
-    __builtin_prefetch(positions->list.next + (at < end ? at : end));
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t at = start + spots[i].first * width / 8;
+        __builtin_prefetch(positions->list.next + (at < end ? at : end));
+    }
 }
 
 kb_status kb_positions_go(kb_positions *positions, const kb_postings *postings, const kb_spot *spot, uint32_t field,

@@ -31,8 +31,9 @@ static inline uint32_t kb_positions_forms(uint32_t bits) { return (uint32_t)(((u
 /* Begins. KB_E_CORRUPT. */
 kb_status kb_positions_open(const kb_terms *terms, const kb_stem *stem, kb_positions *positions, kb_error *error);
 
-/* Begins to load a spot's tokens, whose place is guessed. */
-void kb_positions_prefetch(const kb_positions *positions, const kb_postings *postings, const kb_spot *spot);
+/* Begins to load the tokens of spots, at least one, of one block; their places are guessed. */
+void kb_positions_prefetch(const kb_positions *positions, const kb_postings *postings, const kb_spot *spots,
+                           uint32_t count);
 
 /* Moves to the tokens of `field` at a spot of the stem that `postings` walks over; kb_positions_next then reads them,
  * and is called at most as often as the field's frequency tells. KB_E_CORRUPT. */

@@ -268,10 +268,19 @@ static bool read_exception(kb_postings *postings) {
                                   postings->frequencies[KB_BODY] > UINT8_MAX - KB_EXCEPTION_BODY + KB_EXCEPTION_LEAST);
 }
 
-kb_status kb_postings_exception(kb_postings *postings, kb_error *error) {
+/* Takes the next exception when it is of the body only, and sets *frequency to that. */
+static inline bool take_body(kb_postings *postings, uint32_t *frequency) {
     kb_cursor *exceptions = &postings->exceptions;
-    if (kb_cursor_left(exceptions) > 0 && *exceptions->next >= KB_EXCEPTION_BODY) {
-        put_body(postings, *exceptions->next++ - KB_EXCEPTION_BODY + KB_EXCEPTION_LEAST);
+    if (kb_cursor_left(exceptions) == 0 || *exceptions->next < KB_EXCEPTION_BODY)
+        return false;
+    *frequency = *exceptions->next++ - KB_EXCEPTION_BODY + KB_EXCEPTION_LEAST;
+    return true;
+}
+
+kb_status kb_postings_exception(kb_postings *postings, kb_error *error) {
+    uint32_t body = 0;
+    if (take_body(postings, &body)) {
+        put_body(postings, body);
         return KB_OK;
     }
     if (!read_exception(postings))
@@ -349,14 +358,16 @@ kb_status kb_postings_locate(kb_postings *postings, const uint8_t *at, uint32_t 
     for (uint32_t i = 0; i < count; i++) {
         kb_status status = pass(postings, from, at[i], &tokens, error);
         uint32_t code = kb_postings_code(postings, at[i]);
+        uint32_t body = code + 1;
+        bool alone = code < KB_CODE_EXCEPTION || take_body(postings, &body);
         kb_spot *spot = &spots[i];
         spot->block = postings->block;
         spot->mask = 1u << KB_BODY;
         for (uint32_t field = 0; field < KB_FIELDS; field++)
-            spot->frequencies[field] = field == KB_BODY ? code + 1 : 0;
-        total = code + 1;
+            spot->frequencies[field] = field == KB_BODY ? body : 0;
+        total = body;
         spot->first = tokens;
-        if (code == KB_CODE_EXCEPTION && status == KB_OK) {
+        if (!alone && status == KB_OK) {
             status = kb_postings_exception(postings, error);
             spot->mask = postings->mask;
             for (uint32_t field = 0; field < KB_FIELDS; field++)

@@ -248,7 +248,7 @@ static void locate(const list *made, uint64_t *state) {
         for (uint32_t i = 0; i < count; i++) {
             uint32_t number = block * KB_BLOCK + at[i];
             CHECK(is_spot(made, &spots[i], number));
-            kb_positions_prefetch(&positions, &postings, &spots[i]);
+            kb_positions_prefetch(&positions, &postings, &spots[i], 1);
             for (uint32_t field = 0, token = made->first[number]; field < KB_FIELDS; field++) {
                 uint32_t frequency = made->frequencies[number][field];
                 if (frequency == 0)
