@@ -82,11 +82,19 @@ class FairQueue:
             self._took_from(job.owner)
             return True
 
-    def take(self) -> Job | None:
-        """The next job; waits for one. None once the queue was ended and is empty."""
+    @property
+    def is_over(self) -> bool:
+        """Whether it was ended, and nothing waits any more."""
+        return self._ended and not self._waiting
+
+    def take(self, patience_s: float | None = None) -> Job | None:
+        """The next job; waits for one. None when that takes too long, or the queue is over.
+
+        Args:
+            patience_s: how long to wait; None for ever.
+        """
         with self._changed:
-            while not self._waiting and not self._ended:
-                self._changed.wait()
+            self._changed.wait_for(lambda: self._waiting or self._ended, patience_s)
             return self._next(only_short=False)
 
     def take_short(self) -> Job | None:

@@ -20,6 +20,9 @@ from kbdb.progress import Progress, Report
 
 log = logging.getLogger(__name__)
 
+REST_S = 2.0
+"""After so long without a write the journal is emptied."""
+
 TOGETHER_S = 0.05
 """For how long short writes that wait join those of a turn: the first of them waits for the last."""
 
@@ -73,8 +76,14 @@ class Writer(threading.Thread):
         """Writes until the queue is ended and empty."""
         try:
             self._put_up()
-            while (job := self._queue.take()) is not None:
-                self._serve(job)
+            rested = False
+            while not self._queue.is_over:
+                job = self._queue.take(None if rested else REST_S)
+                if job is not None:
+                    self._serve(job)
+                elif not rested:
+                    self._rest()
+                rested = job is None
         except BaseException as error:
             log.exception("the writer failed")
             self._give_up(f"writing failed: {type(error).__name__}")
@@ -86,6 +95,16 @@ class Writer(threading.Thread):
         self._queue.end()
         while (job := self._queue.take()) is not None:
             job.deliver(_stopping())
+
+    def _rest(self) -> None:
+        """Uses a pause to empty the journal, so that the next to open the database is quick, after a crash, too."""
+        try:
+            with self._lock():
+                self._kb.settle()
+        except KbdbError as error:
+            log.warning("the journal stays as it is: %s", error.message)
+        else:
+            self._put_up()
 
     def _serve(self, first: Job) -> None:
         """One turn: a long write, or short ones that wait together. What is stored is told so, whatever comes after."""

@@ -91,6 +91,11 @@ class KnowledgeBase:
         """Gives the database up. Closing twice is fine."""
         self._core.close()
 
+    def settle(self) -> None:
+        """Writes the index and empties the journal, as closing does, as far as that takes no long merge."""
+        self._core.require_open()
+        self._core.settle()
+
     def let_go(self) -> None:
         """Gives the database up and writes nothing more, where its folder is gone or somebody else's by now."""
         self._core.let_go()

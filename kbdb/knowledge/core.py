@@ -129,6 +129,10 @@ class Core:
             self._snapshot = None
             self.store.close()
 
+    def settle(self) -> None:
+        """Brings what is only in memory or in the journal to its place, as far as that takes no long merge."""
+        self._try_checkpoint(soon=True)
+
     def let_go(self) -> None:
         """Gives the database up and writes nothing more: its folder is somebody else's now, or gone."""
         self._closed = True

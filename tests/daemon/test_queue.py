@@ -82,6 +82,18 @@ def test_an_ended_queue_lets_those_in_finish_and_nobody_else_in() -> None:
     assert taken(queue) == [["in time"]]
 
 
+def test_a_taker_with_little_patience_goes_without_a_job() -> None:
+    queue = FairQueue()
+    assert queue.take(0.001) is None
+    assert not queue.is_over
+    queue.put(job("a", "last"))
+    queue.end()
+    assert not queue.is_over
+    assert queue.take() is not None
+    assert queue.is_over
+    assert queue.take() is None
+
+
 def test_the_taker_waits_for_a_job() -> None:
     queue = FairQueue()
     got: list[Job | None] = []

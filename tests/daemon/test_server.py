@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import socket
 import stat
 import time
@@ -386,3 +387,15 @@ def test_a_write_cancelled_while_it_waits_behind_others_is_not_done(daemon: Daem
         assert other.answer_to(one)["result"]["sections_added"] == 1
     busy.answer_to(id)
     assert other.ask("dbStatus")["sections"] == 207
+
+
+def test_a_pause_empties_the_journal(daemon: Daemon) -> None:
+    talk = daemon.talk()
+    talk.ask("addSection", content="a fact", title="Fact")
+    full = (daemon.root / "journal.log").stat().st_size
+    wait_for(lambda: (daemon.root / "journal.log").stat().st_size < full)
+    assert (daemon.root / "indexes" / "meta.toml").exists()
+    assert talk.ask("search", query="fact")["total"] == 1
+    daemon.stop(signal.SIGKILL)
+    with kbdb.open(daemon.root) as kb:
+        assert kb.search("fact").total == 1
