@@ -88,7 +88,8 @@ class Calls:
 
 def absolute(path: str | PathLike[str]) -> str:
     """The same file, named so that a process in another folder finds it; ``..`` stays, for it may follow a link."""
-    return os.path.join(os.getcwd(), os.fsdecode(path))
+    named = os.fsdecode(path)
+    return named if os.path.isabs(named) else os.path.join(os.getcwd(), named)
 
 
 def listed(**named: Sequence[str] | None) -> list[str] | None:

@@ -113,7 +113,7 @@ class _Life:
     async def live(self) -> None:
         sys.setswitchinterval(SWITCH_INTERVAL_S)
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGINT):
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             loop.add_signal_handler(number, self._leave, f"signal {number.name}")
         with Parser() as parser:
             self._kb.parse_with(parser.parse)

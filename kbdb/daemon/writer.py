@@ -9,7 +9,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,6 +71,7 @@ class Writer(threading.Thread):
         self._lock = lock
         self._publish = publish
         self._fail = fail
+        kb.pause_with(self._let_short_ones_in)
 
     def run(self) -> None:
         """Writes until the queue is ended and empty."""
@@ -123,16 +124,21 @@ class Writer(threading.Thread):
         if self._kb.failure is not None:
             # Nothing more can be stored here; whoever is told this asks the next daemon.
             return [(first, _stopping())]
+        try:
+            with self._lock():
+                self.doing = Doing(first.what, first.who, time.monotonic())
+                return self._short_ones(first) if first.is_short else [(first, self._outcome(first))]
+        except KbdbError as error:
+            return [(first, error)]
+
+    def _short_ones(self, first: Job) -> list[tuple[Job, Any]]:
+        """Short writes that wait, with one sync for all."""
+        began = time.monotonic()
         taken, outcomes = [first], []
         try:
-            with self._lock(), self._kb.together() if first.is_short else nullcontext():
-                began = time.monotonic()
-                self.doing = Doing(first.what, first.who, began)
+            with self._kb.together():
                 outcomes.append(self._outcome(first))
-                while first.is_short and time.monotonic() - began < TOGETHER_S:
-                    job = self._queue.take_short()
-                    if job is None:
-                        break
+                while time.monotonic() - began < TOGETHER_S and (job := self._queue.take_short()) is not None:
                     taken.append(job)
                     outcomes.append(self._outcome(job))
         except Exception as error:
@@ -140,6 +146,16 @@ class Writer(threading.Thread):
                 log.exception("%s failed", ", ".join(job.what for job in taken))
             return [(job, error) for job in taken]
         return list(zip(taken, outcomes, strict=True))
+
+    def _let_short_ones_in(self) -> None:
+        """Between two batches of a long learn: what is stored is shown, and short writes that wait are let in."""
+        job = self._queue.take_short()
+        outcomes = [] if job is None else self._short_ones(job)
+        try:
+            self._put_up()
+        finally:
+            for job, outcome in outcomes:
+                job.deliver(outcome)
 
     def _put_up(self) -> None:
         """Lets readers see what is committed; a damaged database can still be checked and rebuilt."""

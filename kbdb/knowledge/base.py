@@ -5,7 +5,7 @@ Verbs other than search are imported when first asked for: a command needs one, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from os import PathLike
 from pathlib import Path
@@ -90,6 +90,10 @@ class KnowledgeBase:
     def close(self) -> None:
         """Gives the database up. Closing twice is fine."""
         self._core.close()
+
+    def pause_with(self, pause: Callable[[], None]) -> None:
+        """Has ``pause`` called between the batches of a long ``learn``; it may read and write."""
+        self._core.pause = pause
 
     def settle(self) -> None:
         """Writes the index and empties the journal, as closing does, as far as that takes no long merge."""

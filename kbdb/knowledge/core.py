@@ -6,7 +6,7 @@ everything that reads the index goes through ``snapshot``. Other threads read wh
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
@@ -49,6 +49,7 @@ class Core:
         indexer: the index.
         analysis: what queries are resolved with, whatever the snapshot.
         parse: what parses files instead of this process, where that is wanted.
+        pause: called between two batches of a long learn, when nothing is planned: others may write then.
     """
 
     def __init__(self, store: Store) -> None:
@@ -64,6 +65,7 @@ class Core:
         synonyms = load_synonyms(store.layout.synonyms, self.stem)
         self.analysis = Analysis(self.engine.tokenise, self.stem, stop_words(language), synonyms)
         self.parse: Parse | None = None
+        self.pause: Callable[[], None] | None = None
         self._events: dict[str, Event] | None = None
         self._beliefs: Beliefs | None = None
         self._liveness: Liveness | None = None
@@ -227,6 +229,11 @@ class Core:
         if not self._together:
             self._checkpoint_if_long()
         return self.generation
+
+    def between_batches(self) -> None:
+        """Calls ``pause``; not while commits wait for a sync that they share."""
+        if self.pause is not None and not self._together:
+            self.pause()
 
     @contextmanager
     def together(self) -> Iterator[None]:

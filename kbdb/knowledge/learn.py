@@ -112,6 +112,7 @@ def _learn_files(
         if len(batch) >= BATCH_DOCUMENTS or size >= BATCH_BYTES or options.replace:
             _commit(core, batch, tally)
             batch, size = [], 0
+            core.between_batches()
         step = Progress(done, len(sources), source_of(core.store.layout.home, source.path))
         if not _goes_on(progress, step) or interrupted():
             _commit(core, batch, tally)

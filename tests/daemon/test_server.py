@@ -399,3 +399,18 @@ def test_a_pause_empties_the_journal(daemon: Daemon) -> None:
     daemon.stop(signal.SIGKILL)
     with kbdb.open(daemon.root) as kb:
         assert kb.search("fact").total == 1
+
+
+def test_a_short_write_gets_its_turn_between_the_batches_of_a_long_learn(daemon: Daemon, tmp_path: Path) -> None:
+    for number in range(1000):
+        (tmp_path / f"n{number}.md").write_text(f"# Note {number}\n\n" + "text of the note. " * 300, encoding="utf-8")
+    busy, other = daemon.talk(), daemon.talk()
+    id = busy.send("learn", paths=[str(tmp_path)], progress=True)
+    busy.receive()
+    kbid = other.ask("addSection", content="a fact", title="Fact")["kbids"][0]
+    assert other.ask("daemonStatus")["doing"].startswith("learn of"), "the long learn was over before"
+    assert other.ask("search", query="fact")["hits"][0]["kbid"] == kbid
+    assert other.ask("search", query="note")["total"] > 0, "what the learn stored so far is found"
+    assert busy.answer_to(id)["result"]["sections_added"] == 1000
+    assert other.ask("dbStatus")["sections"] == 1001
+    assert other.ask("check")["ok"]
