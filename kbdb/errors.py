@@ -81,7 +81,8 @@ class DatabaseLockedError(KbdbError):
             text = f"{database} is already open in this process (pid {pid})"
             return cls(text, "close it, or use the one that is open")
         who = f"process {pid}" if pid else "another process"
-        wait = "wait for it to end; programs that open the database after kbdb daemon start share it"
+        end = f"wait for it to end, or stop it: kill {pid}" if pid else "wait for it to end"
+        wait = f"{end}; what opens the database after kbdb daemon start shares it"
         return cls(f"{database} is in use by {who}", wait)
 
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from kbdb import __version__
 from kbdb.client.wire import Wire
 from kbdb.errors import ProtocolError
+from kbdb.paths import Layout
 from kbdb.rpc.messages import Failure, Request, Result
 from kbdb.rpc.refusals import error_in
 
@@ -22,6 +23,7 @@ class Welcome(NamedTuple):
         database: the database's id.
         root: its ``.kbdb`` folder, by the daemon's path.
         pid: the daemon's process.
+        lock: device and inode of the lock that it holds: another stands there once the database is another one.
     """
 
     version: str
@@ -29,6 +31,7 @@ class Welcome(NamedTuple):
     database: str
     root: str
     pid: int
+    lock: list[int]
 
 
 def greet(wire: Wire) -> Welcome:
@@ -65,14 +68,14 @@ def ask(wire: Wire, method: str, params: dict[str, Any]) -> Any:
 def serves(welcome: Welcome, root: Path) -> bool:
     """Whether this daemon serves the database in this folder.
 
-    A copied ``.kbdb`` folder brings along the address of the daemon that served the original.
+    A copied ``.kbdb`` folder brings along the address of the daemon that served the original, and one that took the
+    place of another is found by its address until that daemon notices.
     """
-    if os.path.realpath(welcome.root) == os.path.realpath(root):
-        return True
     try:
-        return os.path.samefile(welcome.root, root)
+        found = os.stat(Layout(root).lock)
     except OSError:
         return False
+    return welcome.lock == [found.st_dev, found.st_ino]
 
 
 def is_older(version: str) -> bool:

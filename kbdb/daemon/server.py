@@ -28,6 +28,7 @@ from kbdb.daemon.writer import Writer
 from kbdb.errors import BusyError, InterruptedByUserError, InvalidArgumentError, KbdbError, NotADatabaseError
 from kbdb.knowledge import KnowledgeBase
 from kbdb.model.search import PagedSearchResult
+from kbdb.paths import Layout
 from kbdb.progress import Progress
 from kbdb.rpc.codes import INVALID_REQUEST, METHOD_NOT_FOUND
 from kbdb.rpc.messages import Failure, Id, Request, encode
@@ -69,6 +70,8 @@ class Server:
         self.active = 0
         self.last_call = self._started = time.monotonic()
         self._kb = kb
+        lock_file = os.stat(Layout(kb.root).lock)
+        self._lock_id = [lock_file.st_dev, lock_file.st_ino]
         self._leave = leave
         self._loop = asyncio.get_running_loop()
         self._connections: dict[Connection, dict[Id, Asked]] = {}
@@ -269,7 +272,7 @@ class Server:
                 "another database stands there now; try again",
             )
         connection.greeted = True
-        told = {"version": kbdb.__version__, "format": self._kb.format, "database": own}
+        told = {"version": kbdb.__version__, "format": self._kb.format, "database": own, "lock": self._lock_id}
         self._answer(connection, request.id, {**told, "root": str(self._kb.root), "pid": os.getpid()})
 
     def _ping(self, connection: Connection, request: Request) -> None:

@@ -282,3 +282,15 @@ def test_the_daemon_takes_what_the_client_sends(name: str) -> None:
 
 def test_the_client_asks_for_every_method_there_is() -> None:
     assert {method for _, method, _ in CALLS.values()} | {"learn"} >= METHODS.keys()
+
+
+def test_a_database_that_took_the_place_of_another_is_served_at_once(root: Path) -> None:
+    with Client(root) as client:
+        client.learn(content="of the old database", title="Old")
+        before = client.daemon_pid
+    shutil.rmtree(root)
+    kbdb.init(root).close()
+    with Client(root) as client:
+        assert client.daemon_pid != before
+        assert client.search("old").total == 0
+        assert client.learn(content="of the new one", title="New").generation == 1

@@ -82,6 +82,7 @@ class ScriptedDaemon:
             "database": database,
             "root": str(told_root or root),
             "pid": self.pid,
+            "lock": [0, 0] if told_root else _lock_of(root),
         }
         self._socket = socket.socket(socket.AF_UNIX)
         if os.path.exists(self.address):
@@ -164,3 +165,11 @@ def with_suppressed(call: Callable[..., object], *arguments: Any) -> None:
 
 Listen = Callable[..., ScriptedDaemon]
 """Makes scripted daemons (a fixture of ``tests/client``)."""
+
+
+def _lock_of(root: Path) -> list[int]:
+    """Device and inode of a database's lock file, made where there is none."""
+    lock = root / "lock"
+    lock.touch()
+    found = lock.stat()
+    return [found.st_dev, found.st_ino]
