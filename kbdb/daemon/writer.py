@@ -6,6 +6,7 @@ A request's result is delivered after its commit is durable and after readers se
 from __future__ import annotations
 
 import logging
+import os
 import threading
 import time
 from collections.abc import Callable
@@ -112,8 +113,8 @@ class Writer(threading.Thread):
         outcomes = self._outcomes(first)
         self.doing = None
         try:
-            if self._kb.failure is not None:
-                self._fail(f"storing failed: {self._kb.failure.message}")
+            if reason := self._unfit():
+                self._fail(reason)
             self._put_up()
         finally:
             for job, outcome in outcomes:
@@ -121,8 +122,8 @@ class Writer(threading.Thread):
 
     def _outcomes(self, first: Job) -> list[tuple[Job, Any]]:
         """What became of the jobs of one turn: their results, or exceptions."""
-        if self._kb.failure is not None:
-            # Nothing more can be stored here; whoever is told this asks the next daemon.
+        if self._unfit():
+            # Whoever is told this asks the next daemon.
             return [(first, _stopping())]
         try:
             with self._lock():
@@ -130,6 +131,14 @@ class Writer(threading.Thread):
                 return self._short_ones(first) if first.is_short else [(first, self._outcome(first))]
         except KbdbError as error:
             return [(first, error)]
+
+    def _unfit(self) -> str:
+        """Why nothing can be stored before the database is opened anew, or ``""``."""
+        if self._kb.failure is not None:
+            return f"storing failed: {self._kb.failure.message}"
+        if self._kb.is_read_only and os.access(self._kb.root, os.W_OK):
+            return "what could only be read when it was opened can be written now"
+        return ""
 
     def _short_ones(self, first: Job) -> list[tuple[Job, Any]]:
         """Short writes that wait, with one sync for all."""

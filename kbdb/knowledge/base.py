@@ -83,6 +83,11 @@ class KnowledgeBase:
         return self._core.store.failure
 
     @property
+    def is_read_only(self) -> bool:
+        """Whether its files could only be read when it was opened."""
+        return self._core.store.is_read_only
+
+    @property
     def generation(self) -> int:
         """The number of the last commit."""
         return self._core.generation

@@ -146,6 +146,11 @@ class Store:
         return self._journal.size
 
     @property
+    def is_read_only(self) -> bool:
+        """Whether the journal could only be read when it was opened: nothing can be stored."""
+        return self._journal.read_only
+
+    @property
     def failure(self) -> StorageError | None:
         """Why nothing more can be stored before the database is opened again, or None. Reading goes on."""
         return self._journal.failure

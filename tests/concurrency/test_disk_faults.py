@@ -187,6 +187,8 @@ def test_a_database_on_a_read_only_file_system_is_searched(home: Household, runt
         assert home.run("gc", "--json").code == 0
         time.sleep(2.5 * WATCH_S)
         assert home.found("harbours") == 1
+        subprocess.run(["mount", "-o", "remount,bind,rw", home.root], check=True)
+        assert learn(home, tmp_path, "moors and marshes").code == 0, "a daemon that could only read makes way"
         home.stop()
     assert "made anew" not in "".join(log.read_text() for log in runtime.glob("*.log"))
     assert learn(home, tmp_path, "tides and currents").code == 0
