@@ -62,6 +62,11 @@ class NotADatabaseError(KbdbError):
 
     code = "NOT_A_DATABASE"
 
+    @classmethod
+    def removed(cls, database: object) -> NotADatabaseError:
+        """A database that was removed or moved away while it was open."""
+        return cls(f"{database} was removed", "kbdb init makes a new one")
+
 
 class DatabaseExistsError(KbdbError):
     """``init`` found a database already there."""

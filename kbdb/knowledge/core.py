@@ -16,7 +16,7 @@ from threading import Lock
 from typing import Any
 
 from kbdb.config import Config, load
-from kbdb.errors import CorruptError, DatabaseClosedError, KbdbError, SectionNotFoundError, StorageError
+from kbdb.errors import CorruptError, DatabaseClosedError, KbdbError, SectionNotFoundError
 from kbdb.index.api import Stem
 from kbdb.index.engine import engine, stemmer
 from kbdb.index.fingerprint import describe
@@ -305,7 +305,7 @@ class Core:
         """A checkpoint between commits. What was committed is stored, so a refusal is told, not raised."""
         try:
             self.checkpoint(soon=soon)
-        except (StorageError, CorruptError) as error:
+        except KbdbError as error:
             self.indexer.tell(f"the journal could not be emptied yet: {error.message}")
 
     def _forget(self) -> None:

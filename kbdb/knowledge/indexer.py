@@ -207,9 +207,11 @@ class Indexer:
             return
         first = segments.flush_from(soon=soon)
         if first < len(segments.slots):
+            self.store.require_in_place()
             folder = index_files.next_folder(layout)
             index_files.write_segment(layout, folder, partial(segments.write, first))
             segments = segments.with_merged(first, self.open_segment(folder), folder, None)
+        self.store.require_in_place()
         self.meta = self._described(segments)
         index_files.write_meta(layout, self.meta)
         self._segments, self.was_stale = segments, False
@@ -339,6 +341,7 @@ class _Room:
 
     def put(self, write: Callable[[Into], None]) -> tuple[Segment, int] | None:
         layout = self._indexer.store.layout
+        self._indexer.store.require_in_place()
         if not self._used:
             self._indexer.sweep_left_over()
             self._used = True

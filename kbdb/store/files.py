@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 
 from kbdb import platform
-from kbdb.errors import CorruptError, StorageError
+from kbdb.errors import CorruptError, NotADatabaseError, StorageError
 from kbdb.platform import StrPath
 from kbdb.store import faults, trace
 
@@ -33,7 +33,7 @@ _BINARY = getattr(os, "O_BINARY", 0)
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 
 
-def write_atomic(path: StrPath, data: bytes | memoryview, *, sync: bool, point: str, make_folder: bool = False) -> None:
+def write_atomic(path: StrPath, data: bytes | memoryview, *, sync: bool, point: str, below: Path | None = None) -> None:
     """Creates or replaces a file: all of ``data`` or, on any error, what was there before.
 
     See ``writing``, which takes the content piece by piece.
@@ -44,12 +44,12 @@ def write_atomic(path: StrPath, data: bytes | memoryview, *, sync: bool, point: 
         sync: whether the content, and then the folder's entry, are durable on return. Only that last step can fail
             with the new file in place.
         point: the kind of file, for fault points.
-        make_folder: whether the folder is made when it is not there; not durable on return.
+        below: where the file's folder is not there, it is made if it is one below this; not durable on return.
 
     Raises:
         StorageError: the system refused; no temporary file is left.
     """
-    with writing(path, sync=sync, point=point, make_folder=make_folder) as write:
+    with writing(path, sync=sync, point=point, below=below) as write:
         write(0, data)
 
 
@@ -60,14 +60,14 @@ class writing:
     ``write_atomic``; each call of what the block gets passes the point of writing.
     """
 
-    __slots__ = ("_fd", "_make_folder", "_path", "_point", "_sync", "_tmp")
+    __slots__ = ("_below", "_fd", "_path", "_point", "_sync", "_tmp")
 
-    def __init__(self, path: StrPath, *, sync: bool, point: str, make_folder: bool = False) -> None:
+    def __init__(self, path: StrPath, *, sync: bool, point: str, below: Path | None = None) -> None:
         self._path = os.fspath(path)
         self._tmp = self._path + TMP_SUFFIX
         self._sync = sync
         self._point = point
-        self._make_folder = make_folder
+        self._below = below
 
     def __enter__(self) -> Write:
         try:
@@ -107,9 +107,9 @@ class writing:
         try:
             return os.open(self._tmp, flags, 0o666)
         except FileNotFoundError:
-            if not self._make_folder:
+            if self._below is None:
                 raise
-            make_folder(Path(self._path).parent)
+            make_folder(Path(self._path).parent, below=self._below)
             return os.open(self._tmp, flags, 0o666)
 
     def _write(self, offset: int, data: bytes | memoryview) -> None:
@@ -185,18 +185,25 @@ def remove_folder(path: Path, *, point: str) -> None:
     trace.report("remove", path)
 
 
-def make_folder(path: Path, *, mode: int = 0o777, sync: bool = False) -> None:
+def make_folder(path: Path, *, mode: int = 0o777, sync: bool = False, below: Path | None = None) -> None:
     """Makes a folder and those above it that are missing; one that is there is fine.
 
     Args:
         path: the folder.
         mode: permissions of ``path`` itself, lessened by the umask.
         sync: whether the new entries are durable on return.
+        below: a folder that must be there: a database that was removed is not brought back.
+
+    Raises:
+        NotADatabaseError: ``below`` is not there.
+        StorageError: the system refused.
     """
     if path.is_dir():
         return
+    if path == below:
+        raise NotADatabaseError.removed(path)
     if not path.parent.is_dir():
-        make_folder(path.parent, sync=sync)
+        make_folder(path.parent, sync=sync, below=below)
     with _naming(path, "make"), contextlib.suppress(FileExistsError):
         faults.pass_point("make:folder")
         path.mkdir(mode)
@@ -299,6 +306,14 @@ def size(path: StrPath) -> int | None:
         raise _named(error, path, "read") from error
 
 
+def stands_at(fd: int, path: StrPath) -> bool:
+    """Whether an open file is the one of that name: neither removed, nor moved away, nor replaced."""
+    try:
+        return os.path.samestat(os.fstat(fd), os.stat(path))
+    except OSError:
+        return False
+
+
 def names(folder: Path) -> list[str]:
     """What stands in a folder, sorted; nothing when there is no such folder."""
     with _naming(folder, "read"):
@@ -355,6 +370,10 @@ class AppendFile:
             faults.pass_point(f"truncate:{self._point}")
             _truncate(self._fd, self.path, length)
         self.size = length
+
+    def is_in_place(self) -> bool:
+        """Whether the file still stands where it was opened."""
+        return stands_at(self._fd, self.path)
 
     def _require_writable(self) -> None:
         if self.read_only:

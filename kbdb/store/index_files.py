@@ -99,7 +99,7 @@ def write_segment(layout: Layout, folder: int, write: Callable[[Into], None], *,
         sync: whether they are durable on return, as they must be before anything names them.
     """
     path = layout.indexes / str(folder)
-    files.make_folder(path)
+    files.make_folder(path, below=layout.root)
     with contextlib.ExitStack() as stack:
         written = [stack.enter_context(files.writing(path / name, sync=sync, point="index")) for name in NAMES]
         write(lambda number, offset, data: written[number](offset, data))
@@ -120,7 +120,7 @@ def write_meta(layout: Layout, meta: IndexMeta) -> None:
         "left_out": list(meta.left_out),
         "events": meta.events,
     }
-    files.make_folder(layout.indexes)
+    files.make_folder(layout.indexes, below=layout.root)
     files.write_atomic(layout.index_meta, dumps(value), sync=True, point="meta")
 
 

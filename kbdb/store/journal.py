@@ -152,6 +152,10 @@ class Journal:
         """Whether the file may only be read."""
         return self._file.read_only
 
+    def is_in_place(self) -> bool:
+        """Whether the file still stands at its path."""
+        return self._file.is_in_place()
+
     def require_usable(self) -> None:
         """Raises what ``failure`` says, if there is one."""
         if self.failure is not None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from kbdb import platform
 from kbdb.errors import DatabaseLockedError, StorageError
+from kbdb.store import files
 
 _TRIES, _PAUSE_S = 5, 0.002
 
@@ -28,6 +29,7 @@ class OwnerLock:
     """
 
     def __init__(self, path: Path) -> None:
+        self._path = path
         self._pid = os.getpid()
         self._fd, writable = _open(path)
         try:
@@ -45,6 +47,10 @@ class OwnerLock:
         except BaseException:
             os.close(self._fd)
             raise
+
+    def is_in_place(self) -> bool:
+        """Whether the lock file still stands at its path; else the database was removed, moved, or made anew."""
+        return self._fd >= 0 and files.stands_at(self._fd, self._path)
 
     def release(self) -> None:
         """Gives the lock up; releasing twice is fine. A forked child only lets go of its share."""

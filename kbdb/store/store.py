@@ -174,17 +174,27 @@ class Store:
 
         Raises:
             StorageError: nothing that was taken in since the last sync is stored.
+            NotADatabaseError: the database was removed meanwhile, and what was taken in is gone with it.
         """
         with self._turn:
             self._require_open()
             commits = self._backlog.after(self.generation)
-            if commits:
-                try:
+            try:
+                self.require_in_place()
+                if commits:
                     self._journal.append(commits)
-                except BaseException:
-                    self._backlog = self._backlog.up_to(self.generation)
-                    raise
+            except BaseException:
+                self._backlog = self._backlog.up_to(self.generation)
+                raise
+            if commits:
+                # A removal that was under way takes the journal before or after the lock.
+                self.require_in_place()
             self._write_files()
+
+    def require_in_place(self) -> None:
+        """Raises NotADatabaseError where the database was removed or moved away: nothing may be written there then."""
+        if not self._lock.is_in_place() or not self._journal.is_in_place():
+            raise NotADatabaseError.removed(self.layout.root)
 
     def commit(self, *changes: Change) -> int:
         """Stores changes durably, a commit each, with what else was taken in: all of it or, on any error, nothing.
@@ -427,10 +437,10 @@ class Store:
             files.remove(path, point=point)
             return
         if change.kind is ChangeKind.APPEND_EVENTS:
-            files.make_folder(self.layout.events)
+            files.make_folder(self.layout.events, below=self.layout.root)
             files.write_at(path, change.offset, change.data, point=point)
         else:
-            files.write_atomic(path, change.data, sync=False, point=point, make_folder=True)
+            files.write_atomic(path, change.data, sync=False, point=point, below=self.layout.root)
 
     def _path(self, change: FileChange) -> str:
         if change.kind in (ChangeKind.PUT_SECTION, ChangeKind.REMOVE_SECTION):

@@ -300,6 +300,21 @@ def test_it_leaves_when_its_database_is_removed_and_does_not_bring_it_back(daemo
     assert list(runtime.iterdir()) == []
 
 
+def test_a_database_removed_during_a_learn_is_not_brought_back_and_its_daemon_ends(
+    daemon: Daemon, runtime: Path, tmp_path: Path
+) -> None:
+    for number in range(400):
+        (tmp_path / f"n{number}.md").write_text(f"# Note {number}\n\n" + "text of the note. " * 300, encoding="utf-8")
+    talk = daemon.talk()
+    id = talk.send("learn", paths=[str(tmp_path)], progress=True, exclude=[".kbdb"])
+    talk.receive()
+    daemon.root.rename(tmp_path / "removed")
+    assert talk.answer_to(id)["error"]["data"]["code"] == "NOT_A_DATABASE"
+    assert daemon.process.wait() == 0
+    assert not daemon.root.exists()
+    assert list(runtime.iterdir()) == []
+
+
 def test_it_leaves_when_another_database_stands_in_the_place_of_its_own(daemon: Daemon) -> None:
     shutil.rmtree(daemon.root)
     kbdb.init(daemon.root).close()

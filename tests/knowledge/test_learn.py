@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 from knowledge_base import GUIDE, docid, kbid, read_back, state, statuses, titles, write
 
-from kbdb.errors import InvalidArgumentError
+from kbdb.errors import InvalidArgumentError, NotADatabaseError
 from kbdb.knowledge import KnowledgeBase, Progress
 from kbdb.model.read import DocumentView
 
@@ -256,3 +257,21 @@ def test_a_retired_section_keeps_its_state(kb: KnowledgeBase, home: Path) -> Non
     write(source, "# B\n\nbeta\n")
     kb.learn([source])
     assert state(kb, old) == "active"
+
+
+@pytest.mark.parametrize("moved", [False, True])
+def test_a_database_removed_during_a_learn_is_not_brought_back(kb: KnowledgeBase, home: Path, moved: bool) -> None:
+    for number in range(200):
+        write(home / "notes" / f"{number}.md", f"# Note {number}\n\ntext\n")
+
+    def remove(step: Progress) -> None:
+        if step.done == 100:
+            kb.root.rename(home / "elsewhere") if moved else shutil.rmtree(kb.root)
+
+    with pytest.raises(NotADatabaseError, match="was removed"):
+        kb.learn([home / "notes"], progress=remove)
+    for write_more in (lambda: kb.learn(content="more", title="More"), kb.rebuild):
+        with pytest.raises(NotADatabaseError, match="was removed"):
+            write_more()
+    kb.close()
+    assert not kb.root.exists()

@@ -102,3 +102,17 @@ def test_what_is_written_in_the_file_proves_nothing(content: str, tmp_path: Path
 def test_a_missing_folder_is_a_storage_error(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="cannot open"):
         OwnerLock(tmp_path / "none" / "lock")
+
+
+def test_a_lock_knows_when_its_file_was_removed_moved_or_replaced(tmp_path: Path) -> None:
+    folder = tmp_path / "here"
+    folder.mkdir()
+    lock = OwnerLock(folder / "lock")
+    assert lock.is_in_place()
+    folder.rename(tmp_path / "there")
+    assert not lock.is_in_place()
+    folder.mkdir()
+    (folder / "lock").write_bytes(b"another")
+    assert not lock.is_in_place()
+    lock.release()
+    assert not lock.is_in_place()

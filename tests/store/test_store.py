@@ -8,7 +8,7 @@ import stat
 import subprocess
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -382,3 +382,57 @@ def test_files_of_a_failed_sync_are_written_anew_before_the_journal_lets_them_go
 
 def _refuse(journal: Journal) -> None:
     raise StorageError(f"cannot read {journal}")
+
+
+def _remove(root: Path) -> None:
+    shutil.rmtree(root)
+
+
+def _move(root: Path) -> None:
+    root.rename(root.parent / "moved")
+
+
+def _remove_the_journal_first(root: Path) -> None:
+    (root / "journal.log").unlink()
+
+
+@pytest.mark.parametrize("vanish", [_remove, _move, _remove_the_journal_first])
+def test_nothing_is_acknowledged_or_written_where_the_database_was_removed(
+    root: Path, store: Store, vanish: Callable[[Path], None]
+) -> None:
+    store.commit(Change(sections=(A,)))
+    vanish(root)
+    left = sorted(root.parent.rglob("*"))
+    for call in (lambda: store.commit(Change(sections=(B,))), store.sync, store.checkpoint):
+        with pytest.raises(NotADatabaseError, match="was removed"):
+            call()
+    store.close()
+    assert sorted(root.parent.rglob("*")) == left
+
+
+def test_a_commit_is_not_acknowledged_when_the_database_is_removed_during_its_sync(root: Path, store: Store) -> None:
+    def remove(point: str) -> None:
+        if point == "sync:journal":
+            shutil.rmtree(root)
+
+    with faults.hooked(remove), pytest.raises(NotADatabaseError, match="was removed"):
+        store.commit(Change(sections=(A,)))
+    assert not root.exists()
+
+
+def test_files_whose_folder_vanished_are_written_but_the_databases_own_is_not_made_again(
+    root: Path, store: Store
+) -> None:
+    shutil.rmtree(root / "sections")
+    store.commit(Change(sections=(A,)))
+    assert store.read_section(A.kbid) == A
+
+    def remove(point: str) -> None:
+        if point == "write:sections" and root.exists():
+            shutil.rmtree(root)
+
+    with faults.hooked(remove):
+        store.commit(Change(sections=(B, section("c"))))
+    with pytest.raises(NotADatabaseError):
+        store.checkpoint()
+    assert not root.exists()
