@@ -326,20 +326,28 @@ class Core:
 
     def snapshot(self) -> View:
         """The index at the current generation and this instant."""
-        shown = self._snapshot
-        if shown is None or (self._snapshot_until and utc_now() >= self._snapshot_until):
+        shown = self._current_snapshot()
+        if shown is None:
             with self._refreshing:
-                shown = self._fresh_snapshot()
+                # Whoever waited here finds what the one before made.
+                shown = self._current_snapshot() or self._fresh_snapshot()
         return shown
+
+    def _current_snapshot(self) -> View | None:
+        ended = self._snapshot_until and utc_now() >= self._snapshot_until
+        return None if ended else self._snapshot
 
     def reading(self) -> Core:
         """What is stored and believed now, for other threads to read while this goes on: later commits do not show.
+
+        What files say is read from them, and shows no commit before it is durable.
 
         Several threads may use it at a time; nothing that writes may be called on it.
         """
         self.snapshot()
         still = copy(self)
-        still.indexer = self.indexer.reading()
+        still.store = self.store.committed()
+        still.indexer = self.indexer.reading(still.store)
         still._read_at = self.generation
         # Both go on changing here; they are made anew if a section's time runs out.
         still._events = still._liveness = None

@@ -96,9 +96,10 @@ class Indexer:
         if notice not in self.notices:
             self.notices.append(notice)
 
-    def reading(self) -> Indexer:
-        """The index as it is now, for others to read while this goes on."""
+    def reading(self, store: Store) -> Indexer:
+        """The index as it is now over a store for readers, for others to read while this goes on."""
         still = copy(self)
+        still.store = store
         still.notices, still.left_out = list(self.notices), set(self.left_out)
         return still
 

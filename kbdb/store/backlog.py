@@ -1,15 +1,20 @@
 """Commits whose files are not written yet, and what reading must see of them.
 
 Holds commits from ``Store.append`` until their files stand: across the journal's sync, and longer when the disk is
-full. The owner's thread changes it under the store's lock; other threads may look things up at any time.
+full. Who asks says up to which generation: the owner sees what it took in, readers what is durable. The owner's thread
+changes it under the store's lock; other threads may look things up at any time.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
+from typing import TypeAlias
 
 from kbdb.store.journal import ChangeKind, Commit, FileChange
+
+_Waiting: TypeAlias = "tuple[int, FileChange, _Waiting | None]"
+"""A change with its generation, and the one of its file before it. Never changed, so that any thread may walk it."""
 
 
 class Backlog:
@@ -21,9 +26,9 @@ class Backlog:
 
     def __init__(self, commits: Iterable[tuple[int, Commit]] = ()) -> None:
         self._commits: deque[tuple[int, Commit]] = deque()
-        self._sections: dict[str, FileChange] = {}
-        self._manifests: dict[str, FileChange] = {}
-        self._events: dict[str, deque[FileChange]] = {}
+        self._sections: dict[str, _Waiting] = {}
+        self._manifests: dict[str, _Waiting] = {}
+        self._events: dict[str, deque[tuple[int, FileChange]]] = {}
         for generation, commit in commits:
             self.add(generation, commit)
 
@@ -31,7 +36,7 @@ class Backlog:
         """Takes in the commit that makes ``generation``, one more than the last."""
         self._commits.append((generation, commit))
         for change in commit:
-            self._place(change)
+            self._place(generation, change)
 
     def after(self, generation: int) -> list[Commit]:
         """The commits past a generation, oldest first."""
@@ -54,44 +59,51 @@ class Backlog:
         for change in self._commits[0][1]:
             if change.kind is ChangeKind.APPEND_EVENTS:
                 coming = self._events[change.name]
-                if coming and coming[0] is change:
+                if coming and coming[0][1] is change:
                     coming.popleft()
             else:
                 table = self._table(change.kind)
-                if table.get(change.name) is change:
+                if (newest := table.get(change.name)) is not None and newest[1] is change:
                     del table[change.name]
         self._commits.popleft()
 
-    def section(self, kbid: str) -> FileChange | None:
-        """The newest change of a section's file, or None when the file itself is right."""
-        return self._sections.get(kbid)
+    def section(self, kbid: str, up_to: int) -> FileChange | None:
+        """The newest change of a section's file up to a generation, or None when the file itself is right."""
+        return _newest(self._sections.get(kbid), up_to)
 
-    def manifest(self, docid: str) -> FileChange | None:
-        """The newest change of a manifest, or None when the file itself is right."""
-        return self._manifests.get(docid)
+    def manifest(self, docid: str, up_to: int) -> FileChange | None:
+        """The newest change of a manifest up to a generation, or None when the file itself is right."""
+        return _newest(self._manifests.get(docid), up_to)
 
-    def events(self, name: str) -> list[FileChange]:
+    def events(self, name: str, up_to: int) -> list[FileChange]:
         """What is to be appended to an events file, in order. Only under the store's lock."""
-        return list(self._events.get(name, ()))
+        return [change for generation, change in self._events.get(name, ()) if generation <= up_to]
 
-    def sections(self) -> list[FileChange]:
-        """The newest change of each section's file that is not right."""
-        return list(self._sections.values())
+    def sections(self, up_to: int) -> list[FileChange]:
+        """The newest change up to a generation of each section's file that is not right."""
+        return [change for waiting in list(self._sections.values()) if (change := _newest(waiting, up_to))]
 
-    def manifests(self) -> list[FileChange]:
-        """The newest change of each manifest that is not right."""
-        return list(self._manifests.values())
+    def manifests(self, up_to: int) -> list[FileChange]:
+        """The newest change up to a generation of each manifest that is not right."""
+        return [change for waiting in list(self._manifests.values()) if (change := _newest(waiting, up_to))]
 
-    def event_names(self) -> list[str]:
+    def event_names(self, up_to: int) -> list[str]:
         """The events files that have appends to come. Only under the store's lock."""
-        return [name for name, changes in self._events.items() if changes]
+        return [name for name in self._events if self.events(name, up_to)]
 
-    def _place(self, change: FileChange) -> None:
+    def _place(self, generation: int, change: FileChange) -> None:
         if change.kind is ChangeKind.APPEND_EVENTS:
-            self._events.setdefault(change.name, deque()).append(change)
+            self._events.setdefault(change.name, deque()).append((generation, change))
         else:
-            self._table(change.kind)[change.name] = change
+            table = self._table(change.kind)
+            table[change.name] = (generation, change, table.get(change.name))
 
-    def _table(self, kind: ChangeKind) -> dict[str, FileChange]:
+    def _table(self, kind: ChangeKind) -> dict[str, _Waiting]:
         is_section = kind in (ChangeKind.PUT_SECTION, ChangeKind.REMOVE_SECTION)
         return self._sections if is_section else self._manifests
+
+
+def _newest(waiting: _Waiting | None, up_to: int) -> FileChange | None:
+    while waiting is not None and waiting[0] > up_to:
+        waiting = waiting[2]
+    return None if waiting is None else waiting[1]

@@ -3,7 +3,7 @@
 A commit is durable once the journal is: ``append`` takes a change in, ``sync`` writes everything taken in as one frame
 and syncs once, and only then do the files follow, unsynced. So no file ever shows what the journal could still lose,
 and a failed ``sync`` has changed nothing. ``checkpoint`` syncs the files and empties the journal. Reading sees
-everything taken in, files or not.
+everything taken in, files or not; that of ``committed`` only what is durable.
 
 The journal's bytes are ``kbdb.store.journal``, one change's form ``kbdb.store.change``, commits without files yet
 ``kbdb.store.backlog``, a new database's layout ``kbdb.store.create``.
@@ -47,6 +47,7 @@ __all__ = ["Change", "Store"]
 
 SECTION_SUFFIX = ".sec"
 MANIFEST_SUFFIX = ".toml"
+_EVERYTHING = 1 << 64
 
 _POINTS = {
     ChangeKind.PUT_SECTION: "sections",
@@ -258,7 +259,7 @@ class Store:
         """Bytes of a section's file, or None when it is not stored."""
         self._require_open()
         kbid_decode(kbid)
-        change = self._backlog.section(kbid)
+        change = self._waiting_section(kbid)
         if change is not None:
             return len(change.data) if change.kind is ChangeKind.PUT_SECTION else None
         return files.size(self.layout.section(kbid))
@@ -271,7 +272,7 @@ class Store:
         """
         self._require_open()
         kbid_decode(kbid)
-        data = _newest(self._backlog.section(kbid), ChangeKind.PUT_SECTION, self.layout.section(kbid))
+        data = _newest(self._waiting_section(kbid), ChangeKind.PUT_SECTION, self.layout.section(kbid))
         if data is None:
             raise SectionNotFoundError(f"no section {kbid} in {self.layout.root}", "look it up with: kbdb search")
         return data
@@ -294,7 +295,7 @@ class Store:
         self._require_open()
         folder = self._sections
         for kbid in kbids:
-            data = None if self._backlog.section(kbid) else files.read_small(f"{folder}/{kbid[:2]}/{kbid}.sec")
+            data = None if self._waiting_section(kbid) else files.read_small(f"{folder}/{kbid[:2]}/{kbid}.sec")
             section = None if data is None else decode_plain(data)
             if section is not None and section.kbid == kbid:
                 yield section
@@ -307,7 +308,8 @@ class Store:
     def section_ids(self) -> list[str]:
         """The kbids of all stored sections, sorted."""
         self._require_open()
-        changes = self._backlog.sections()
+        up_to = self._seen()
+        changes = self._backlog.sections(up_to)
         found = {
             name.removesuffix(SECTION_SUFFIX)
             for folder in files.names(self.layout.sections)
@@ -323,7 +325,7 @@ class Store:
             InvalidIdError: not a docid.
         """
         self._require_open()
-        change = self._backlog.manifest(check_docid(docid))
+        change = self._waiting_manifest(check_docid(docid))
         if change is not None:
             return change.kind is ChangeKind.PUT_MANIFEST
         return files.size(self.layout.manifest(docid)) is not None
@@ -336,7 +338,7 @@ class Store:
         """
         self._require_open()
         path = self.layout.manifest(check_docid(docid))
-        data = _newest(self._backlog.manifest(docid), ChangeKind.PUT_MANIFEST, path)
+        data = _newest(self._waiting_manifest(docid), ChangeKind.PUT_MANIFEST, path)
         if data is None:
             raise DocumentNotFoundError(f"no document {docid} in {self.layout.root}", "see what there is: kbdb list")
         return data
@@ -357,7 +359,8 @@ class Store:
     def manifest_ids(self) -> list[str]:
         """The docids of all stored manifests, sorted."""
         self._require_open()
-        changes = self._backlog.manifests()
+        up_to = self._seen()
+        changes = self._backlog.manifests(up_to)
         found = (name.removesuffix(MANIFEST_SUFFIX) for name in _names(self.layout.documents, MANIFEST_SUFFIX))
         return _merged((docid for docid in found if is_docid(docid)), changes, ChangeKind.PUT_MANIFEST)
 
@@ -366,14 +369,14 @@ class Store:
         with self._turn:
             self._require_open()
             found = (name for name in files.names(self.layout.events) if is_event_file(name))
-            return sorted({*found, *self._backlog.event_names()})
+            return sorted({*found, *self._backlog.event_names(self._seen())})
 
     def events_bytes(self, name: str) -> bytes:
         """An events file, with what is still to be appended to it."""
         with self._turn:
             self._require_open()
             data = files.read(self.layout.event_file(name)) or b""
-            for change in self._backlog.events(name):
+            for change in self._backlog.events(name, self._seen()):
                 data = data[: change.offset] + change.data
             return data
 
@@ -389,6 +392,28 @@ class Store:
                 for name in self.event_files()
                 for event in decode_events(self.events_bytes(name), self.layout.event_file(name))
             ]
+
+    def committed(self) -> Store:
+        """This store as readers see it: what is durable, and nothing that may still be lost. Nothing is written by it.
+
+        Threads may use it while this one goes on, until this one is closed.
+        """
+        return _Committed(self)
+
+    def _seen(self) -> int:
+        """The generation up to which reading sees what was taken in.
+
+        To be asked before the backlog: the numbers of commits whose sync failed are given to others.
+        """
+        return _EVERYTHING
+
+    def _waiting_section(self, kbid: str) -> FileChange | None:
+        up_to = self._seen()
+        return self._backlog.section(kbid, up_to)
+
+    def _waiting_manifest(self, docid: str) -> FileChange | None:
+        up_to = self._seen()
+        return self._backlog.manifest(docid, up_to)
 
     def _recover(self, commits: list[Commit]) -> None:
         if not self._journal.read_only:
@@ -413,7 +438,7 @@ class Store:
         )
 
     def _events_end(self, name: str) -> int:
-        coming = self._backlog.events(name)
+        coming = self._backlog.events(name, _EVERYTHING)
         if coming:
             return coming[-1].offset + len(coming[-1].data)
         return files.size(self.layout.event_file(name)) or 0
@@ -465,6 +490,16 @@ class Store:
             os.close(self._root_fd)
             self._root_fd = None
         self._lock.release()
+
+
+class _Committed(Store):
+    """A store as readers see it. All it has is the other's, so that it follows every commit at no cost."""
+
+    def __init__(self, store: Store) -> None:
+        self.__dict__ = store.__dict__
+
+    def _seen(self) -> int:
+        return self.generation
 
 
 def _open_folder(root: Path) -> int | None:
