@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
@@ -242,20 +242,26 @@ class Core:
         Raises:
             StorageError: that sync failed, and none of them is stored.
         """
+        before = _Before(
+            self.store.generation, self.indexer.still(), self._beliefs, self._snapshot, self._snapshot_until
+        )
         self._together = True
         try:
             yield
         finally:
             self._together = False
             if self.store.reached != self.store.generation:
-                self._sync_together()
+                self._sync_together(before)
         self._checkpoint_if_long()
 
-    def _sync_together(self) -> None:
+    def _sync_together(self, before: _Before) -> None:
         try:
             self.store.sync()
         except BaseException:
             self._forget()
+            if self.store.generation == before.generation and self.indexer.go_back(before.indexer):
+                self._beliefs, self._snapshot = before.beliefs, before.snapshot
+                self._snapshot_until = before.snapshot_until
             raise
 
     def _take_in(self, changes: Sequence[Change]) -> None:
@@ -369,6 +375,17 @@ class Core:
     def document_is_live(self, docid: str) -> bool:
         """Whether a manifest counts: neither forgotten nor retired."""
         return self.beliefs.document(docid).state == "live"
+
+
+@dataclass(frozen=True, slots=True)
+class _Before:
+    """What was held in memory of a generation. None of it ever changes, so keeping it costs nothing."""
+
+    generation: int
+    indexer: Indexer
+    beliefs: Beliefs | None
+    snapshot: View | None
+    snapshot_until: str
 
 
 def utc_now() -> str:

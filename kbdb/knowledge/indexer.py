@@ -98,10 +98,23 @@ class Indexer:
 
     def reading(self, store: Store) -> Indexer:
         """The index as it is now over a store for readers, for others to read while this goes on."""
-        still = copy(self)
+        still = self.still()
         still.store = store
+        return still
+
+    def still(self) -> Indexer:
+        """The index as it is now; later changes do not show in it."""
+        still = copy(self)
         still.notices, still.left_out = list(self.notices), set(self.left_out)
         return still
+
+    def go_back(self, before: Indexer) -> bool:
+        """Returns to an earlier state, the one that the truth files show; false where it was written anew since."""
+        if self.meta is not before.meta:
+            return False
+        self._segments, self._left_behind = before._segments, before._left_behind
+        self.left_out, self.was_stale = set(before.left_out), before.was_stale
+        return True
 
     def abandon(self, reason: str) -> None:
         """Lets go of an index that may not show the last commit; it is made anew when next asked for."""

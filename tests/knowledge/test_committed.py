@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from knowledge_base import GUIDE, kbid, titles, write
 
-from kbdb.errors import KbdbError, StorageError
+from kbdb.errors import KbdbError, StaleIndexError, StorageError
 from kbdb.knowledge import KnowledgeBase, core
+from kbdb.knowledge.indexer import Indexer
 from kbdb.store import faults
 
 
@@ -122,3 +123,70 @@ def test_readers_who_wait_for_a_snapshot_share_the_one_that_is_made(
     for thread in threads:
         thread.join()
     assert len(made) == 1
+
+
+def test_a_failed_sync_of_several_writes_leaves_the_index_as_it_was(shelf: KnowledgeBase, home: Path) -> None:
+    shelf.unlearn(kbid(shelf, "Pears"))
+    before, segments = seen(shelf, []), shelf._core.indexer.segments
+
+    def broken(point: str) -> faults.Action | None:
+        return "eio" if point == "sync:journal" else None
+
+    with faults.hooked(broken), pytest.raises(StorageError), shelf.together():
+        change_much(shelf, home)
+    assert shelf.failure is not None
+    assert shelf._core.indexer.segments is segments
+    assert seen(shelf, []) == before
+
+
+def test_writing_goes_on_after_a_failed_sync_of_several_writes(shelf: KnowledgeBase, home: Path) -> None:
+    segments = shelf._core.indexer.segments
+
+    def full_disk(point: str) -> faults.Action | None:
+        return "enospc" if point == "write:journal" else None
+
+    with faults.hooked(full_disk), pytest.raises(StorageError), shelf.together():
+        change_much(shelf, home)
+    assert shelf._core.indexer.segments is segments
+    with shelf.together():
+        change_much(shelf, home)
+    assert shelf.check().ok
+    after = seen(shelf, [])
+    shelf.rebuild()
+    assert {**seen(shelf, []), "counts": ()} == {**after, "counts": ()}
+    assert not any("made anew" in notice for notice in shelf._core.notices)
+
+
+@pytest.mark.parametrize("ends", [KnowledgeBase.rebuild, lambda kb: kb._core.checkpoint()])
+def test_a_checkpoint_among_several_writes_keeps_what_it_made_durable(
+    shelf: KnowledgeBase, ends: Callable[[KnowledgeBase], object]
+) -> None:
+    full = threading.Event()
+
+    def disk(point: str) -> faults.Action | None:
+        return "enospc" if full.is_set() and point == "write:journal" else None
+
+    def write_several() -> None:
+        with shelf.together():
+            shelf.learn(content="Fresh and kept.", title="Kept", docid="kept")
+            ends(shelf)
+            shelf.learn(content="Fresh and lost.", title="Lost", docid="lost")
+            full.set()
+
+    with faults.hooked(disk), pytest.raises(StorageError):
+        write_several()
+    assert titles(shelf, "fresh") == ["Kept"]
+    assert shelf.check().ok
+
+
+def test_a_checkpoint_that_fails_in_any_way_after_a_commit_is_told(
+    shelf: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stale(*_: object, **__: object) -> None:
+        raise StaleIndexError("of another version")
+
+    monkeypatch.setattr(core, "JOURNAL_LIMIT", 0)
+    monkeypatch.setattr(Indexer, "flush", stale)
+    learned = shelf.learn(content="Fresh news.", title="New", docid="new")
+    assert "the journal could not be emptied yet: of another version" in learned.warnings
+    assert shelf.content(docid="new") == b"Fresh news."
