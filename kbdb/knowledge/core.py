@@ -34,8 +34,9 @@ from kbdb.store.events import new_event_id
 from kbdb.store.store import Change, Store
 from kbdb.store.times import instant, instant_after
 
-JOURNAL_LIMIT = 32 << 20
-"""Bytes of journal past which a commit checkpoints, so that opening after a crash stays quick."""
+JOURNAL_LIMIT = 16 << 20
+JOURNAL_COMMITS = 4096
+"""Bytes and commits of journal past which a commit checkpoints, so that opening after a crash takes about a second."""
 
 RESTORE_EVENTS = "restore the events files from a copy, or accept the loss with: kbdb rebuild"
 
@@ -272,7 +273,7 @@ class Core:
             self.store.append(change)
 
     def _checkpoint_if_long(self) -> None:
-        if self.store.journal_bytes > JOURNAL_LIMIT:
+        if self.store.journal_bytes > JOURNAL_LIMIT or self.store.journal_commits > JOURNAL_COMMITS:
             self._try_checkpoint(soon=True)
 
     def _believe(self, events: Sequence[Event], known: dict[str, Event]) -> None:

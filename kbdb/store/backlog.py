@@ -75,6 +75,13 @@ class Backlog:
         """The newest change of a manifest up to a generation, or None when the file itself is right."""
         return _newest(self._manifests.get(docid), up_to)
 
+    def is_outdated(self, generation: int, change: FileChange, up_to: int) -> bool:
+        """Whether a later commit, up to a generation, changes the whole file that a commit's change makes."""
+        if change.kind is ChangeKind.APPEND_EVENTS:
+            return False
+        newest = _last(self._table(change.kind).get(change.name), up_to)
+        return newest is not None and newest[0] > generation
+
     def events(self, name: str, up_to: int) -> list[FileChange]:
         """What is to be appended to an events file, in order. Only under the store's lock."""
         return [change for generation, change in self._events.get(name, ()) if generation <= up_to]
@@ -104,6 +111,11 @@ class Backlog:
 
 
 def _newest(waiting: _Waiting | None, up_to: int) -> FileChange | None:
+    last = _last(waiting, up_to)
+    return None if last is None else last[1]
+
+
+def _last(waiting: _Waiting | None, up_to: int) -> _Waiting | None:
     while waiting is not None and waiting[0] > up_to:
         waiting = waiting[2]
-    return None if waiting is None else waiting[1]
+    return waiting

@@ -73,13 +73,15 @@ class Journal:
 
     Attributes:
         generation: of the last commit that is durable here.
+        start: of the last commit before it, which files and index are sure to show.
         failure: why the journal can no longer be used, or None.
     """
 
-    def __init__(self, path: Path, file: files.AppendFile, salt: bytes, generation: int) -> None:
+    def __init__(self, path: Path, file: files.AppendFile, salt: bytes, start: int, generation: int) -> None:
         self._path = path
         self._file = file
         self._salt = salt
+        self.start = start
         self.generation = generation
         self.failure: StorageError | None = None
 
@@ -88,7 +90,7 @@ class Journal:
         """Writes an empty journal, durably, over whatever is there."""
         header, salt = _encode_header(generation)
         files.write_atomic(path, header, sync=True, point="journal")
-        return cls(path, files.AppendFile(path, point="journal"), salt, generation)
+        return cls(path, files.AppendFile(path, point="journal"), salt, generation, generation)
 
     @classmethod
     def open(cls, path: Path) -> tuple[Journal, list[Commit]]:
@@ -101,7 +103,7 @@ class Journal:
             UnsupportedFormatError: a newer kbdb wrote it.
         """
         length, start, salt, commits, end = _read(path)
-        journal = cls(path, files.AppendFile(path, point="journal"), salt, start + len(commits))
+        journal = cls(path, files.AppendFile(path, point="journal"), salt, start, start + len(commits))
         if length > HEADER_BYTES and not journal.read_only:
             journal._settle(end)
         return journal, commits
@@ -138,6 +140,7 @@ class Journal:
             self._file.close()
             files.write_atomic(self._path, header, sync=True, point="journal")
             self._file, self._salt = files.AppendFile(self._path, point="journal"), salt
+            self.start = self.generation
         except BaseException:
             self._reopen()
             raise

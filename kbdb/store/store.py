@@ -152,6 +152,11 @@ class Store:
         return self._journal.read_only
 
     @property
+    def journal_commits(self) -> int:
+        """How many commits the journal holds."""
+        return self._journal.generation - self._journal.start
+
+    @property
     def failure(self) -> StorageError | None:
         """Why nothing more can be stored before the database is opened again, or None. Reading goes on."""
         return self._journal.failure
@@ -223,7 +228,7 @@ class Store:
             self.sync()
             if self._rewrites:
                 self._take_up()
-                self._write_files()
+                self._write_files(again=True)
             if self.delayed is not None:
                 raise self.delayed
             if self._journal.is_empty:
@@ -421,7 +426,7 @@ class Store:
         where = str(self.layout.journal)
         self.recovered = tuple(decode_commit(commit, where) for commit in commits)
         self._backlog = Backlog(self._numbered(commits))
-        self._write_files()
+        self._write_files(again=True)
 
     def _take_up(self) -> None:
         """Takes all commits of the journal for ones whose files are not written yet."""
@@ -443,19 +448,24 @@ class Store:
             return coming[-1].offset + len(coming[-1].data)
         return files.size(self.layout.event_file(name)) or 0
 
-    def _write_files(self) -> None:
-        """Brings the files up to the journal. A refusal delays them: the commits are stored all the same."""
+    def _write_files(self, *, again: bool = False) -> None:
+        """Brings the files up to the journal. A refusal delays them: the commits are stored all the same.
+
+        Args:
+            again: most of them stand already, but may not be what a power cut would leave.
+        """
         self.delayed = None
         while (first := self._backlog.first()) is not None and first[0] <= self.generation:
             try:
                 for change in first[1]:
-                    self._write_file(change)
+                    if not self._backlog.is_outdated(first[0], change, self.generation):
+                        self._write_file(change, again=again)
             except StorageError as error:
                 self.delayed = error
                 return
             self._backlog.done()
 
-    def _write_file(self, change: FileChange) -> None:
+    def _write_file(self, change: FileChange, *, again: bool) -> None:
         path, point = self._path(change), _POINTS[change.kind]
         self._unsynced[path] = None
         if change.kind in (ChangeKind.REMOVE_SECTION, ChangeKind.REMOVE_MANIFEST):
@@ -464,6 +474,8 @@ class Store:
         if change.kind is ChangeKind.APPEND_EVENTS:
             files.make_folder(self.layout.events, below=self.layout.root)
             files.write_at(path, change.offset, change.data, point=point)
+        elif again:
+            files.write_again(path, change.data, point=point, below=self.layout.root)
         else:
             files.write_atomic(path, change.data, sync=False, point=point, below=self.layout.root)
 

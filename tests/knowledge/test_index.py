@@ -237,6 +237,20 @@ def test_a_long_journal_is_emptied_between_commits(kb: KnowledgeBase, monkeypatc
     assert answers(kb, QUERIES) == before
 
 
+def test_a_journal_of_many_commits_is_emptied_between_them_also_after_opening(
+    kb: KnowledgeBase, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(core, "JOURNAL_COMMITS", 8)
+    held = []
+    for number in range(20):
+        kb.learn(content=f"Fact number {number}.", title=f"Fact {number}")
+        held.append(kb._core.store.journal_commits)
+    assert held == [1, 2, 3, 4, 5, 6, 7, 8, 0, 1, 2, 3, 4, 5, 6, 7, 8, 0, 1, 2]
+    kb.let_go()
+    with kbdb.open(home) as again:
+        assert again._core.store.journal_commits == 2
+
+
 def test_segments_merge_so_that_few_remain(kb: KnowledgeBase) -> None:
     for number in range(40):
         kb.learn(content=f"Fact number {number}.", title=f"Fact {number}")

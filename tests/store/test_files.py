@@ -205,3 +205,24 @@ def test_what_is_no_small_file_is_left_to_read(tmp_path: Path, size: int) -> Non
     (tmp_path / "large").write_bytes(bytes(size))
     assert files.read_small(str(tmp_path / "large")) is None
     assert files.read_small(str(tmp_path / "missing")) is None
+
+
+@pytest.mark.parametrize("before", [None, b"", b"new", b"old", b"longer"])
+def test_writing_again_makes_the_file_what_it_should_be_whatever_stands_there(
+    tmp_path: Path, before: bytes | None
+) -> None:
+    path = tmp_path / "below" / "file"
+    if before is not None:
+        path.parent.mkdir()
+        path.write_bytes(before)
+    files.write_again(path, b"new", point="test", below=tmp_path)
+    assert path.read_bytes() == b"new"
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_writing_again_follows_no_planted_link(tmp_path: Path) -> None:
+    aim, path = tmp_path / "aim", tmp_path / "file"
+    aim.write_bytes(b"new")
+    path.symlink_to(aim)
+    files.write_again(path, b"new", point="test", below=tmp_path)
+    assert not path.is_symlink()

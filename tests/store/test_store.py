@@ -436,3 +436,49 @@ def test_files_whose_folder_vanished_are_written_but_the_databases_own_is_not_ma
     with pytest.raises(NotADatabaseError):
         store.checkpoint()
     assert not root.exists()
+
+
+def _end_without_a_checkpoint(store: Store) -> dict[Path, int]:
+    """Closes it as a killed process would, and tells where its sections and manifests lie."""
+    store.close()
+    paths = [path for folder in ("sections", "documents") for path in (store.layout.root / folder).rglob("*.*")]
+    return {path: path.stat().st_ino for path in paths}
+
+
+def test_opening_after_a_crash_writes_files_that_are_right_again_without_making_others(
+    root: Path, store: Store
+) -> None:
+    store.commit(_everything())
+    stood, seen = _end_without_a_checkpoint(store), list[trace.FileOperation]()
+    with trace.observed(seen.append), closing(Store.open(root)) as again:
+        _check_everything(again)
+    assert len(stood) == 3
+    assert stood == {path: path.stat().st_ino for path in stood}
+    for path in stood:
+        # The system may take it for written although that failed.
+        assert [(op.kind, op.offset, op.data) for op in seen if op.path == path] == [("write", 0, path.read_bytes())]
+
+
+@pytest.mark.parametrize("found", [b"", b"shorter", None])
+def test_opening_after_a_crash_replaces_files_that_are_not_right(root: Path, store: Store, found: bytes | None) -> None:
+    store.commit(_everything())
+    for path in _end_without_a_checkpoint(store):
+        whole = path.read_bytes()
+        path.write_bytes(bytes(len(whole)) if found is None else found)
+    with closing(Store.open(root)) as again:
+        _check_everything(again)
+
+
+def test_of_many_changes_of_a_file_opening_writes_only_the_last(root: Path, store: Store) -> None:
+    for names in ("a", "b", "ab"):
+        store.commit(Change((A, B), (manifest("one", *names),)))
+    store.commit(Change(removed_sections=(B.kbid,)))
+    store.commit(Change(sections=(B,)))
+    store.commit(Change(removed_sections=(A.kbid,)))
+    _end_without_a_checkpoint(store)
+    seen: Counter[str] = Counter()
+    with trace.observed(lambda operation: seen.update([operation.path.name])), closing(Store.open(root)) as again:
+        assert again.read_manifest("one") == manifest("one", "a", "b")
+        assert again.section_ids() == [B.kbid]
+    assert seen["one.toml"] == seen[f"{B.kbid}.sec"] == 1
+    assert not seen[f"{A.kbid}.sec"]
