@@ -135,14 +135,14 @@ def get_ipc_path(context: str) -> str:
 def runtime_dir() -> Path:
     """The folder for sockets, pid files and write locks: ``$XDG_RUNTIME_DIR``, else one of the user's own, made 0700.
 
-    One that vanished is made again. A folder whose path is too long for the sockets in it is passed over, the last
-    resort being in ``/tmp``.
+    One that vanished is made again. ``$XDG_RUNTIME_DIR`` is passed over where it is another user's or others can enter
+    it, as any folder is whose path is too long for the sockets in it, the last resort being in ``/tmp``.
 
     Raises:
         StorageError: the folder under the temp dir cannot be made, or belongs to somebody else or is open to others.
     """
     given = os.environ.get("XDG_RUNTIME_DIR", "")
-    if given and os.path.isabs(given) and os.path.isdir(given) and _holds_sockets(given):
+    if given and os.path.isabs(given) and _holds_sockets(given) and _is_ours_alone(given):
         return Path(given)
     if sys.platform == "win32":
         return get_tmpdir()
@@ -156,6 +156,21 @@ def _holds_sockets(folder: str | Path) -> bool:
     return sys.platform == "win32" or len(os.fsencode(socket_path)) <= SOCKET_PATH_MAX
 
 
+def _is_ours_alone(folder: str) -> bool:
+    """Whether it is a folder of this user that nobody else can enter; a link to one is as good."""
+    try:
+        return _is_private(os.stat(folder))
+    except (OSError, ValueError):
+        return False
+
+
+def _is_private(found: os.stat_result) -> bool:
+    if not stat.S_ISDIR(found.st_mode):
+        return False
+    # Windows keeps who may enter elsewhere.
+    return sys.platform == "win32" or (found.st_uid == os.getuid() and not found.st_mode & 0o077)
+
+
 def _private_folder(path: Path) -> Path:
     try:
         with contextlib.suppress(FileExistsError):
@@ -164,7 +179,7 @@ def _private_folder(path: Path) -> Path:
     except OSError as error:
         hint = "set XDG_RUNTIME_DIR to a folder of yours"
         raise StorageError(f"cannot use {path}: {error.strerror}", hint) from error
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+    if not _is_private(found):
         raise StorageError(
             f"{path} must be a folder of yours that nobody else can enter",
             f"remove it, or run: chmod 700 {path}",

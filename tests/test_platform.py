@@ -91,7 +91,7 @@ def test_a_folder_whose_path_is_too_long_for_sockets_is_passed_over(
     fits = platform.SOCKET_PATH_MAX - name - len(os.fsencode(short_path)) - 1
     for length, taken in ((fits, True), (fits + 1, False)):
         given = short_path / ("é" * (length // 2) + "x" * (length % 2))
-        given.mkdir()
+        given.mkdir(mode=0o700)
         monkeypatch.setenv("XDG_RUNTIME_DIR", str(given))
         monkeypatch.setattr(platform, "get_tmpdir", lambda: short_path)
         assert platform.runtime_dir() == (given if taken else short_path / f"kbdb-{os.getuid()}")
@@ -99,6 +99,31 @@ def test_a_folder_whose_path_is_too_long_for_sockets_is_passed_over(
         with socket.socket(socket.AF_UNIX) as listening:
             listening.bind(path)
         os.unlink(path)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no modes")
+@pytest.mark.parametrize(("mode", "taken"), [(0o700, True), (0o710, False), (0o701, False), (0o777, False)])
+def test_a_runtime_dir_that_others_can_enter_is_passed_over(
+    mode: int, taken: bool, short_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = short_path / "given"
+    given.mkdir()
+    given.chmod(mode)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(given))
+    monkeypatch.setattr(platform, "get_tmpdir", lambda: short_path)
+    assert (platform.runtime_dir() == given) == taken
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no users of this kind")
+def test_a_runtime_dir_of_another_user_is_passed_over(short_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (short_path / "file").touch()
+    monkeypatch.setattr(platform, "_private_folder", lambda path: path)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(short_path / "file"))
+    assert platform.runtime_dir() != short_path / "file"
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(short_path))
+    assert platform.runtime_dir() == short_path
+    monkeypatch.setattr(os, "getuid", lambda: short_path.stat().st_uid + 1)
+    assert platform.runtime_dir() != short_path
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has pipes")
