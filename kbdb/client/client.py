@@ -25,7 +25,8 @@ class Client(Verbs):
     Args:
         path: the folder that holds ``.kbdb``, or ``.kbdb`` itself.
         start: whether to start a daemon where there is none.
-        timeout_s: how long a call may wait for news from the daemon; None for ever.
+        timeout_s: how long a call may wait for news from the daemon; None: a read for as long as
+            the daemon shows that it lives, a write for ever.
 
     Raises:
         NotADatabaseError: there is no such folder.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from kbdb.client import launch
 from kbdb.client.greeting import Welcome
 from kbdb.client.interrupt import ctrl_c_asks
-from kbdb.client.methods import READS, is_repeatable
+from kbdb.client.methods import QUEUED_READS, READS, is_repeatable
 from kbdb.client.wire import HungUp, Wire
 from kbdb.errors import DaemonLostError, DatabaseClosedError, InterruptedByUserError, InvalidArgumentError
 from kbdb.rpc.messages import Failure, Notification, Request, Result
@@ -25,6 +25,15 @@ if TYPE_CHECKING:
 PAUSE_S = 0.01
 """Between two attempts to have a call heard."""
 
+READ_PATIENCE_S = 60.0
+"""How long a read waits for news of the daemon before it looks whether the daemon still answers anybody."""
+
+CANCEL_PATIENCE_S = 5.0
+"""The same of a write after Ctrl-C. Before it a write waits for ever: the daemon may be writing, and it alone knows."""
+
+LOOK_S = 2.0
+"""How long a daemon that works may take to say hello."""
+
 
 class Connection:
     """A connection to the daemon of a database. Any thread may use it; one call goes on at a time.
@@ -35,7 +44,8 @@ class Connection:
     Args:
         root: the ``.kbdb`` folder.
         start: whether to start a daemon where none listens; else DaemonLostError says so.
-        timeout_s: how long a call may wait for news from the daemon; None for ever.
+        timeout_s: how long a call may wait for news from the daemon; None for as long as the daemon shows that it
+            lives, and a write longer.
 
     Attributes:
         welcome: what the daemon said of itself when the connection was made last.
@@ -83,6 +93,8 @@ class Connection:
                 try:
                     return self._try(method, given, progress)
                 except HungUp as hung_up:
+                    if self._closed:
+                        raise DatabaseClosedError(f"this client was closed while it waited for {method}") from hung_up
                     if hung_up.unheard and time.monotonic() < until:
                         # It is on its way out, and the next one cannot come before it is gone.
                         time.sleep(PAUSE_S)
@@ -92,9 +104,18 @@ class Connection:
                     may_repeat = False
 
     def close(self) -> None:
-        """Ends the connection; the daemon stays. Closing twice is fine."""
+        """Ends the connection, and a call that another thread waits for; the daemon stays. Closing twice is fine."""
         self._closed = True
-        self._hang_up()
+        if os.getpid() != self._pid:
+            self._begin_again()
+        elif wire := self._wire:
+            wire.shut()
+        # Under a call that waits the descriptor must not go: the call lets it go itself.
+        if self._lock.acquire(blocking=False):
+            try:
+                self._hang_up()
+            finally:
+                self._lock.release()
 
     @contextmanager
     def _turn(self) -> Iterator[None]:
@@ -123,8 +144,7 @@ class Connection:
             answer = self._exchange(wire, method, params, progress)
         except TimeoutError as error:
             self._hang_up()
-            text = f"the daemon said nothing of {method} for {self._timeout_s:g} s"
-            raise DaemonLostError(text, "kbdb daemon status tells what it is doing") from error
+            raise self._silent(method) from error
         except BaseException:
             self._hang_up()
             raise
@@ -142,11 +162,20 @@ class Connection:
         request = Request(self._last_id, method, params)
         cancel = _Cancel(wire, request.id)
         closes = False
+        waits_long = method not in READS or method in QUEUED_READS
+        wire.set_timeout(self._timeout_s or (None if waits_long else READ_PATIENCE_S))
         with nullcontext() if method in READS else ctrl_c_asks(cancel.ask):
             wire.send(request)
             cancel.may_go()
+            if waits_long and not self._timeout_s:
+                wire.set_timeout(CANCEL_PATIENCE_S)
             while True:
-                message = wire.receive()
+                try:
+                    message = wire.receive()
+                except TimeoutError:
+                    if self._timeout_s or not ((waits_long and not cancel.wanted) or self._lives()):
+                        raise
+                    continue
                 if isinstance(message, (Result, Failure)):
                     # A failure without an id is about the line just sent: nothing else is under way.
                     if message.id in (request.id, None):
@@ -160,6 +189,23 @@ class Connection:
                             wire.expect_end()
                     elif message.method == "progress" and progress and message.params.get("id") == request.id:
                         _report(progress, message.params, cancel)
+
+    def _lives(self) -> bool:
+        """Whether the daemon that is silent on this connection answers on another."""
+        link = launch.find(self.root, LOOK_S)
+        if link is None:
+            return False
+        link.wire.close()
+        return link.welcome.pid == self.welcome.pid
+
+    def _silent(self, method: str) -> DaemonLostError:
+        pid = self.welcome.pid
+        hint = f"see kbdb daemon status; where it hangs, kill -9 {pid} ends it, and the next call starts another"
+        patience_s = self._timeout_s or (READ_PATIENCE_S if method in READS else CANCEL_PATIENCE_S)
+        text = f"the daemon, process {pid}, said nothing of {method} for {patience_s:g} s"
+        if method in READS:
+            return DaemonLostError(text, hint)
+        return DaemonLostError(f"{text}; whether it was done is not known", hint)
 
     def _open_wire(self, method: str) -> Wire:
         if self._closed:
@@ -181,7 +227,9 @@ class Connection:
                 f"{self.root} is another database now ({self._database} became {link.welcome.database})",
                 "open it anew if that is meant",
             )
-        link.wire.set_timeout(self._timeout_s)
+        if self._closed:
+            link.wire.close()
+            raise DatabaseClosedError("this client was closed while it looked for its daemon")
         self._wire, self.welcome, self._database = link.wire, link.welcome, link.welcome.database
         return link.wire
 
@@ -192,21 +240,26 @@ class Connection:
 
 
 class _Cancel:
-    """The wish to end a call early, told once, and not before the call itself has been."""
+    """The wish to end a call early, told once, and not before the call itself has been.
+
+    Attributes:
+        wanted: whether there is such a wish.
+    """
 
     def __init__(self, wire: Wire, id: int | str) -> None:
         self._wire = wire
         self._id = id
-        self._may_go = self._wanted = self._told = False
+        self.wanted = False
+        self._may_go = self._told = False
 
     def ask(self) -> None:
-        self._wanted = True
+        self.wanted = True
         if self._may_go:
             self._tell()
 
     def may_go(self) -> None:
         self._may_go = True
-        if self._wanted:
+        if self.wanted:
             self._tell()
 
     def _tell(self) -> None:

@@ -14,6 +14,9 @@ READS = frozenset(
 REPEATABLE = READS | {"learn", "addSection", "gc", "rebuildIndexes", "export", "initDirectory"}
 """Asked for twice, they leave the database as asked for once: what is stored already is found and not stored again."""
 
+QUEUED_READS = frozenset({"check"})
+"""They wait for their turn and take as long as a write may."""
+
 NOT_WITH = ("replace", "supersedes")
 """With these, the second time would take the place of what the first time stored."""
 

@@ -120,8 +120,16 @@ class Wire:
         finally:
             self._socket.settimeout(timeout)
 
+    def shut(self) -> None:
+        """Ends the connection for whoever uses it: a thread that waits in ``receive`` hears that nothing more comes.
+
+        Not in a forked child, whose parent has the same connection.
+        """
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+
     def close(self) -> None:
-        """Ends the connection, which cancels what was asked over it."""
+        """Ends the connection, which cancels what was asked; where a forked process has it, too, only lets go."""
         self._socket.close()
 
     def _next_line(self) -> bytes | None:

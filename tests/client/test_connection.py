@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from scripted_daemon import Answer, Listen, ScriptedDaemon, Talk, echo, hang_up, hello, once, refuse, silence
 
+from kbdb.client import connection as connections
 from kbdb.client import wire as wires
 from kbdb.client.connection import Connection
 from kbdb.errors import (
@@ -332,3 +333,79 @@ def test_a_daemon_that_says_hello_otherwise_is_not_believed(listen: Listen) -> N
         daemon.answers["hello"] = hello(told)  # type: ignore[arg-type]
         with pytest.raises(DaemonLostError):
             Connection(daemon.root, start=False)
+
+
+@pytest.mark.parametrize("method", ["search", "removeSection"])
+def test_closing_ends_a_call_that_another_thread_waits_for(
+    method: str, connection: Connection, daemon: ScriptedDaemon
+) -> None:
+    asked, caught = threading.Event(), []
+    daemon.answers[method] = lambda *_: asked.set()
+
+    def wait() -> None:
+        try:
+            connection.call(method)
+        except KbdbError as error:
+            caught.append(error)
+
+    waiting = threading.Thread(target=wait, daemon=True)
+    waiting.start()
+    assert asked.wait(10)
+    connection.close()
+    waiting.join(10)
+    assert [type(error) for error in caught] == [DatabaseClosedError]
+    with pytest.raises(DatabaseClosedError):
+        connection.call("ping")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_closing_in_a_forked_child_leaves_the_parents_connection(
+    connection: Connection, daemon: ScriptedDaemon
+) -> None:
+    child = os.fork()
+    if child == 0:
+        connection.close()
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert connection.call("ping", {"n": 1}) == {"n": 1}
+    assert daemon.connections == 1
+
+
+def test_a_read_of_a_daemon_that_answers_nobody_is_given_up_with_its_process(
+    connection: Connection, daemon: ScriptedDaemon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "READ_PATIENCE_S", 0.1)
+    monkeypatch.setattr(connections, "LOOK_S", 0.1)
+    daemon.answers |= {"search": silence, "hello": silence}
+    with pytest.raises(DaemonLostError, match=f"process {daemon.pid}, said nothing of search for 0.1 s") as caught:
+        connection.call("search")
+    assert f"kill -9 {daemon.pid}" in caught.value.hint
+
+
+def test_a_read_goes_on_waiting_for_a_daemon_that_answers_others(
+    connection: Connection, daemon: ScriptedDaemon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "READ_PATIENCE_S", 0.05)
+
+    def late(talk: Talk, request: Request) -> None:
+        threading.Event().wait(0.3)
+        echo(talk, request)
+
+    daemon.answers["search"] = late
+    assert connection.call("search", {"query": "x"}) == {"query": "x"}
+    assert daemon.methods() == ["search"]
+
+
+@pytest.mark.parametrize("method", ["learn", "check"])
+def test_what_waits_for_its_turn_is_waited_for_whatever_the_daemon_says(
+    method: str, connection: Connection, daemon: ScriptedDaemon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("READ_PATIENCE_S", "CANCEL_PATIENCE_S", "LOOK_S"):
+        monkeypatch.setattr(connections, name, 0.05)
+
+    def late(talk: Talk, request: Request) -> None:
+        threading.Event().wait(0.4)
+        echo(talk, request)
+
+    daemon.answers |= {method: late, "hello": silence}
+    assert connection.call(method, {"n": 1}) == {"n": 1}

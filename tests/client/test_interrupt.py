@@ -9,10 +9,11 @@ from collections.abc import Iterator
 from types import FrameType
 
 import pytest
-from scripted_daemon import Answer, ScriptedDaemon, Talk, echo, refuse
+from scripted_daemon import Answer, ScriptedDaemon, Talk, echo, refuse, silence
 
+from kbdb.client import connection as connections
 from kbdb.client.connection import Connection
-from kbdb.errors import InterruptedByUserError
+from kbdb.errors import DaemonLostError, InterruptedByUserError
 from kbdb.progress import Progress
 from kbdb.rpc.codes import REFUSED
 from kbdb.rpc.messages import Notification, Request
@@ -133,3 +134,13 @@ def test_a_report_of_progress_can_ask_for_an_end(connection: Connection, daemon:
     daemon.answers["learn"] = answer
     assert connection.call("learn", {}, _interrupt) == {"progress": True}
     assert daemon.heard[1:] == [Notification("cancel", {"id": 1})]
+
+
+def test_one_is_enough_for_a_daemon_that_answers_nobody(
+    connection: Connection, daemon: ScriptedDaemon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "CANCEL_PATIENCE_S", 0.1)
+    monkeypatch.setattr(connections, "LOOK_S", 0.1)
+    daemon.answers |= {"learn": lambda *_: os.kill(os.getpid(), signal.SIGINT), "hello": silence}
+    with pytest.raises(DaemonLostError, match=f"process {daemon.pid}, .*whether it was done is not known"):
+        connection.call("learn", {"paths": ["/a"]})
