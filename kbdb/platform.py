@@ -43,7 +43,11 @@ NETWORK_TYPES = frozenset(
 )
 """File systems that another machine may write, or whose locks other machines may not see."""
 
+DAEMON_NAME = "kbdb-worker"
+"""What a daemon's process calls itself."""
+
 _SOCKET_NAME = "kb-worker-{}.sock"
+_LOG_NAME = "kbdb-{}.log"
 _CONTEXT_LENGTH = 16
 _LOCKED_BYTE = 1 << 30
 _REPLACE_TRIES = 20
@@ -130,6 +134,21 @@ def get_ipc_path(context: str) -> str:
     if sys.platform == "win32":
         return rf"\\.\pipe\kb-worker-{context}"
     return str(runtime_dir() / _SOCKET_NAME.format(context))
+
+
+def log_name(context: str) -> str:
+    """The file name of the log of the daemon of the database with this context id."""
+    return _LOG_NAME.format(context)
+
+
+def log_path(context: str) -> Path:
+    """Where a daemon that is started here and now logs."""
+    return runtime_dir() / log_name(context)
+
+
+def is_log_name(name: str) -> bool:
+    """Whether it is the file name of some daemon's log."""
+    return re.fullmatch(_LOG_NAME.format(rf"[0-9a-f]{{{_CONTEXT_LENGTH}}}").replace(".", r"\."), name) is not None
 
 
 def runtime_dir() -> Path:

@@ -64,15 +64,12 @@ def logs(
     as_json_: Json = False,
 ) -> int:
     """Show the end of the daemon's log."""
-    from kbdb.daemon.log import log_path
+    from kbdb.client.address import log_path
+    from kbdb.daemon.log import last_lines
 
     session = Session.of(context, db, as_json_)
     path = log_path(session.existing())
-    try:
-        text = path.read_text(encoding="utf-8", errors="replace")
-    except FileNotFoundError:
-        text = ""
-    told = text.splitlines()[-lines:]
+    told = last_lines(path, lines)
     session.answer({"path": str(path), "lines": told}, draw_logs, dict)
     return Exit.DONE if told else Exit.NOTHING_FOUND
 

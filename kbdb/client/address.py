@@ -16,11 +16,7 @@ from typing import NamedTuple
 
 from kbdb import platform
 from kbdb.errors import StorageError
-
-ADDRESS_FILE = "daemon"
-LOCK_FILE = "lock"
-DAEMON_NAME = "kbdb-worker"
-"""What the daemon's process calls itself."""
+from kbdb.paths import Layout
 
 _SOCKET = re.compile(r"kb-worker-[0-9a-f]{16}(\.sock)?")
 _MOST = 4096
@@ -32,10 +28,12 @@ class Address(NamedTuple):
     Attributes:
         address: the socket; empty while the daemon is not ready.
         pid: the daemon's, or 0.
+        log: where it logs; empty where that is not told.
     """
 
     address: str
     pid: int
+    log: str = ""
 
 
 class Owner(NamedTuple):
@@ -53,10 +51,11 @@ class Owner(NamedTuple):
 def read_address(root: Path) -> Address | None:
     """What the owner wrote; None when there is no such file, or it is not one of ours.
 
-    Only a socket with a daemon's name is taken: the file may have come with somebody else's copy of the database.
+    Only a socket and a log with a daemon's names are taken: the file may have come with somebody else's copy of the
+    database.
     """
     try:
-        with open(root / ADDRESS_FILE, "rb") as file:
+        with open(Layout(root).daemon, "rb") as file:
             found = json.loads(file.read(_MOST))
     except (OSError, ValueError, RecursionError):
         return None
@@ -66,7 +65,26 @@ def read_address(root: Path) -> Address | None:
     if not isinstance(address, str) or not isinstance(pid, int):
         return None
     name = address.replace("\\", "/").rpartition("/")[2] if sys.platform == "win32" else os.path.basename(address)
-    return Address(address, pid) if not address or _SOCKET.fullmatch(name) else None
+    if address and not _SOCKET.fullmatch(name):
+        return None
+    log = found.get("log")
+    if not (isinstance(log, str) and os.path.isabs(log) and platform.is_log_name(os.path.basename(log))):
+        log = ""
+    return Address(address, pid, log)
+
+
+def log_path(root: Path) -> Path:
+    """The log of the daemon of a database: where it says, else where one that is started from here would log.
+
+    Raises:
+        StorageError: there is no place for one here, and none is told.
+    """
+    context = platform.context_id(root)
+    written = read_address(root)
+    # A copy of a database brings along where the original's daemon logs.
+    if written and os.path.basename(written.log) == platform.log_name(context):
+        return Path(written.log)
+    return platform.log_path(context)
 
 
 def addresses(root: Path) -> Iterator[str]:
@@ -85,7 +103,7 @@ def addresses(root: Path) -> Iterator[str]:
 
 def owner(root: Path) -> Owner | None:
     """Who owns the database now; None when nobody does."""
-    if not platform.is_locked(root / LOCK_FILE):
+    if not platform.is_locked(Layout(root).lock):
         return None
     pid = _locking_pid(root)
     written = read_address(root)
@@ -95,7 +113,7 @@ def owner(root: Path) -> Owner | None:
 
 def _locking_pid(root: Path) -> int | None:
     try:
-        with open(root / LOCK_FILE, "rb") as file:
+        with open(Layout(root).lock, "rb") as file:
             pid = int(file.read(20).split(b"\n")[0])
     except (OSError, ValueError):
         return None
@@ -103,4 +121,4 @@ def _locking_pid(root: Path) -> int | None:
 
 
 def _is_named_so(pid: int) -> bool:
-    return platform.process_name(pid).startswith(DAEMON_NAME)
+    return platform.process_name(pid).startswith(platform.DAEMON_NAME)

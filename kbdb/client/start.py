@@ -101,7 +101,7 @@ class Start:
         # A turn taken before would keep out this one, too.
         self.end()
         try:
-            path = platform.runtime_dir() / f"kbdb-{platform.context_id(self._root)}.log"
+            path = platform.log_path(platform.context_id(self._root))
             turn = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
         except (OSError, StorageError):
             return True

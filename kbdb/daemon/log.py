@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import sys
 from logging.handlers import RotatingFileHandler
@@ -16,7 +17,27 @@ FORMAT = "%(asctime)s %(process)d %(levelname)s %(message)s"
 
 def log_path(root: Path) -> Path:
     """The log of the daemon of a database."""
-    return platform.runtime_dir() / f"kbdb-{platform.context_id(root)}.log"
+    return platform.log_path(platform.context_id(root))
+
+
+def own_log() -> str:
+    """Where this process logs since ``start_log``; empty before."""
+    for handler in logging.getLogger().handlers:
+        if isinstance(handler, RotatingFileHandler):
+            return handler.baseFilename
+    return ""
+
+
+def last_lines(path: Path, count: int) -> list[str]:
+    """The end of a log, from as many of its rotated files as that takes; what is not there has no lines."""
+    lines: list[str] = []
+    for suffix in ("", *(f".{number}" for number in range(1, BACKUPS + 1))):
+        if len(lines) >= count:
+            break
+        with contextlib.suppress(FileNotFoundError):
+            text = path.with_name(path.name + suffix).read_text(encoding="utf-8", errors="replace")
+            lines = text.splitlines() + lines
+    return lines[-count:]
 
 
 def start_log(path: Path) -> None:

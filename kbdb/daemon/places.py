@@ -19,6 +19,7 @@ import fasteners
 
 import kbdb
 from kbdb import platform
+from kbdb.daemon.log import own_log
 from kbdb.errors import BusyError, StorageError
 from kbdb.paths import Layout
 
@@ -145,7 +146,7 @@ class Places:
         self._lock_file = runtime / f"kbdb-{self._context}.lock"
 
     def _announce(self, address: str) -> None:
-        told = {"address": address, "pid": os.getpid(), "version": kbdb.__version__}
+        told = {"address": address, "pid": os.getpid(), "version": kbdb.__version__, "log": own_log()}
         self._try_to_write(self._address_file, json.dumps(told))
 
     def _try_to_write(self, path: Path, text: str) -> None:

@@ -34,7 +34,6 @@ from kbdb.paths import Layout
 
 log = logging.getLogger(__name__)
 
-TITLE = "kbdb-worker"
 WATCH_S = 1.0
 """How often a daemon looks whether its database and its files are still there."""
 
@@ -59,7 +58,7 @@ def run(root: Path) -> int:
         KbdbError: it cannot start.
     """
     start_log(log_path(root))
-    setproctitle(TITLE)
+    setproctitle(platform.DAEMON_NAME)
     kb = _own(root)
     if kb is None:
         return 0

@@ -19,6 +19,7 @@ from scripted_daemon import Listen, ScriptedDaemon, Talk, hang_up, refuse, silen
 from kbdb import platform
 from kbdb.client import launch
 from kbdb.client import start as starts
+from kbdb.client.address import log_path
 from kbdb.client.launch import Link, find, reach
 from kbdb.errors import ConfigError, DaemonStartError, DatabaseLockedError, KbdbError, NotADatabaseError
 from kbdb.rpc.codes import REFUSED
@@ -511,3 +512,18 @@ def test_python_without_a_name_cannot_start_one(root: Path, monkeypatch: pytest.
     monkeypatch.setattr(starts.sys, "executable", "")
     with pytest.raises(DaemonStartError, match="which Python"):
         reach(root)
+
+
+@pytest.mark.parametrize(
+    ("log", "taken"),
+    [("{name}", True), ("kbdb-0123456789abcdef.log", False), (".bashrc", False), ("../{name}", True), (7, False)],
+)
+def test_a_log_is_read_where_the_daemon_says_and_only_if_it_is_that_databases(
+    log: object, taken: bool, root: Path, tmp_path: Path, runtime: Path
+) -> None:
+    name = platform.log_name(platform.context_id(root))
+    told = f"{tmp_path}/{log.format(name=name)}" if isinstance(log, str) else log
+    (root / "daemon").write_text(json.dumps({"address": "", "pid": 7, "version": "0", "log": told}))
+    assert log_path(root) == (Path(str(told)) if taken else runtime / name)
+    (root / "daemon").write_text(json.dumps({"address": "", "pid": 7, "version": "0", "log": name}))
+    assert log_path(root) == runtime / name
