@@ -182,7 +182,7 @@ class EmbeddingProviderNotConfiguredError(KbdbError):
 
 
 class BusyError(KbdbError):
-    """A write waited in the daemon's queue past its deadline, or found the queue full."""
+    """A write waited in the daemon's queue past its deadline or found it full, or a daemon did not end in time."""
 
     code = "BUSY"
 

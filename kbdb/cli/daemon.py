@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,17 +10,14 @@ from kbdb.cli.exits import Exit
 from kbdb.cli.output import write_text
 from kbdb.cli.render.daemon import draw_daemon, draw_logs
 from kbdb.cli.session import Db, Json, Session
-from kbdb.errors import DaemonLostError, DaemonStartError
+from kbdb.errors import DaemonLostError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from kbdb.client.client import Client
 
-STOP_PATIENCE_S = 60.0
-"""How long a daemon may take to end: it finishes what it took on, and writes the index."""
-
-STOP_PAUSE_S = 0.05
+STATUS_PATIENCE_S = 2.0
+"""How long a daemon may take to tell what it is doing; one that works does so at once."""
 
 
 def start(context: typer.Context, db: Db = None, as_json_: Json = False) -> int:
@@ -32,29 +28,30 @@ def start(context: typer.Context, db: Db = None, as_json_: Json = False) -> int:
 
 def stop(context: typer.Context, db: Db = None, as_json_: Json = False) -> int:
     """Stop the daemon, once it has done what it took on."""
+    from kbdb.client.stop import stop as end
+
     session = Session.of(context, db, as_json_)
-    was_running = _stop(session.existing())
+    was_running = end(session.existing())
     _answer(session, None)
     return Exit.DONE if was_running else Exit.NOTHING_FOUND
 
 
 def restart(context: typer.Context, db: Db = None, as_json_: Json = False) -> int:
     """Stop the daemon and start it again, as after a change of worker.toml or synonyms.toml."""
+    from kbdb.client.stop import stop as end
+
     session = Session.of(context, db, as_json_)
     root = session.existing()
-    _stop(root)
+    end(root)
     return _answer(session, _started(root))
 
 
 def status(context: typer.Context, db: Db = None, as_json_: Json = False) -> int:
     """Show whether a daemon runs, and what it is doing."""
     session = Session.of(context, db, as_json_)
-    running = _running(session.existing())
-    if running is None:
-        _answer(session, None)
-        return Exit.NOTHING_FOUND
-    with running:
-        return _answer(session, dict(running.daemon_status()))
+    facts = _status(session.existing())
+    _answer(session, facts)
+    return Exit.NOTHING_FOUND if facts is None else Exit.DONE
 
 
 def logs(
@@ -96,32 +93,19 @@ def _started(root: Path) -> dict[str, Any]:
     from kbdb.client.client import Client
 
     with Client(root) as client:
-        return dict(client.daemon_status())
+        return {"answers": True, **client.daemon_status()}
 
 
-def _running(root: Path) -> Client | None:
+def _status(root: Path) -> dict[str, Any] | None:
+    """What the daemon tells, or that it does not answer; None where there is none."""
+    from kbdb.client.address import owner
     from kbdb.client.client import Client
 
     try:
-        return Client(root, start=False)
+        with Client(root, start=False, timeout_s=STATUS_PATIENCE_S) as client:
+            return {"answers": True, **client.daemon_status()}
     except DaemonLostError:
-        return None
-
-
-def _stop(root: Path) -> bool:
-    """Stops the daemon and waits until the database is free; false where none ran."""
-    from kbdb.client.address import owner
-
-    running = _running(root)
-    if running is None:
-        return False
-    pid = running.daemon_pid
-    running.shutdown()
-    until = time.monotonic() + STOP_PATIENCE_S
-    while (found := owner(root)) is not None and found.pid == pid:
-        if time.monotonic() > until:
-            raise DaemonStartError(
-                f"process {pid} has not ended within {STOP_PATIENCE_S:.0f} s", f"it may be writing: kill {pid} stops it"
-            )
-        time.sleep(STOP_PAUSE_S)
-    return True
+        found = owner(root)
+        if found is None or not found.is_daemon:
+            return None
+        return {"answers": False, "pid": found.pid}

@@ -44,8 +44,8 @@ class Connection:
     Args:
         root: the ``.kbdb`` folder.
         start: whether to start a daemon where none listens; else DaemonLostError says so.
-        timeout_s: how long a call may wait for news from the daemon; None for as long as the daemon shows that it
-            lives, and a write longer.
+        timeout_s: how long a call, and finding a daemon without starting it, may wait for news from the daemon; None
+            for as long as the daemon shows that it lives, and a write longer.
 
     Attributes:
         welcome: what the daemon said of itself when the connection was made last.
@@ -218,7 +218,7 @@ class Connection:
         return self._wire
 
     def _connect(self) -> Wire:
-        link = launch.reach(self.root) if self._start else launch.find(self.root)
+        link = launch.reach(self.root) if self._start else launch.find(self.root, self._timeout_s or launch.DEADLINE_S)
         if link is None:
             raise DaemonLostError(f"no daemon serves {self.root}", "start one: kbdb daemon start")
         if self._database not in ("", link.welcome.database):

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +15,9 @@ from household import Household, household
 
 import kbdb
 from kbdb import platform
+from kbdb.client import stop as stops
+from kbdb.client.address import owner
+from kbdb.errors import BusyError
 
 __all__ = ["root", "runtime"]
 
@@ -41,3 +48,87 @@ def test_logs_go_on_in_what_was_rotated_away(home: Household, runtime: Path) -> 
     assert home.tell("daemon", "logs", "--lines", "1")["lines"] == ["4"]
     assert home.tell("daemon", "logs", "--lines", "2")["lines"] == ["3", "4"]
     assert home.tell("daemon", "logs", "--lines", "9")["lines"] == ["0", "1", "2", "3", "4"]
+
+
+def test_a_daemon_that_hangs_runs_and_does_not_answer(home: Household) -> None:
+    home.tell("daemon", "start")
+    pid = home.owner()
+    assert home.tell("daemon", "status")["answers"]
+    os.kill(pid, signal.SIGSTOP)
+    began = time.monotonic()
+    assert home.tell("daemon", "status") == {"running": True, "answers": False, "pid": pid}
+    assert f"process {pid}, does not answer" in home.run("daemon", "status").out
+    assert time.monotonic() - began < 12
+    os.kill(pid, signal.SIGCONT)
+    home.stop()
+    assert home.run("daemon", "status", "--json").code == 3
+
+
+def test_stopping_a_daemon_that_hangs_is_given_up_with_its_process(
+    home: Household, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.tell("daemon", "start")
+    pid = home.owner()
+    os.kill(pid, signal.SIGSTOP)
+    monkeypatch.setattr(stops, "PATIENCE_S", 0.5)
+    monkeypatch.setattr(stops, "ASKING_S", 0.2)
+    with pytest.raises(BusyError, match=f"process {pid}, the daemon of .*, has not ended within") as caught:
+        stops.stop(home.root)
+    assert f"kill {pid}" in caught.value.hint
+
+
+def test_stopping_waits_for_a_daemon_that_hung_for_a_while(home: Household) -> None:
+    home.tell("daemon", "start")
+    pid = home.owner()
+    os.kill(pid, signal.SIGSTOP)
+    stopping = home.start("daemon", "stop", "--json")
+    time.sleep(1)
+    assert stopping.poll() is None
+    os.kill(pid, signal.SIGCONT)
+    assert home.end(stopping).code == 0
+    assert owner(home.root) is None
+
+
+COMING = """
+import sys, time
+from pathlib import Path
+from kbdb.daemon import process
+listen = process._Life._listen
+async def late(life, server):
+    print(flush=True)
+    time.sleep(1.5)
+    return await listen(life, server)
+process._Life._listen = late
+sys.exit(process.run(Path(sys.argv[1])))
+"""
+
+
+@pytest.fixture
+def coming(home: Household) -> Iterator[subprocess.Popen[str]]:
+    """A daemon that owns the database and does not listen yet."""
+    started = home.start(str(home.root), program=("-c", COMING))
+    assert started.stdout
+    started.stdout.readline()
+    yield started
+    started.wait(30)
+
+
+def test_a_daemon_that_is_coming_runs(home: Household, coming: subprocess.Popen[str]) -> None:
+    assert home.tell("daemon", "status") == {"running": True, "answers": False, "pid": coming.pid}
+    assert home.run("daemon", "stop").code == 0
+
+
+def test_a_daemon_that_is_coming_is_stopped_once_it_listens(home: Household, coming: subprocess.Popen[str]) -> None:
+    assert home.run("daemon", "stop").code == 0
+    assert owner(home.root) is None
+    assert coming.wait(30) == 0
+
+
+def test_a_process_that_is_no_daemon_is_not_stopped_but_told(home: Household) -> None:
+    with kbdb.open(home.root):
+        assert home.run("daemon", "status").code == 3
+        stopped = home.run("daemon", "stop", "--json")
+    assert stopped.code == 1
+    assert stopped.json["error"]["code"] == "DATABASE_LOCKED"
+    assert str(os.getpid()) in stopped.json["error"]["message"]
+    assert home.run("daemon", "stop").code == 3

@@ -10,9 +10,13 @@ from kbdb.cli.render.paper import Paper, joined
 
 
 def draw_daemon(facts: Mapping[str, Any], paper: Paper) -> str:
-    """That a daemon runs, and what it does; or that none runs."""
+    """That a daemon runs, and what it does; that it does not say; or that none runs."""
     if not facts["running"]:
         return joined(["no daemon runs", paper.paint("the next command starts one", "dim")])
+    if not facts["answers"]:
+        pid = facts["pid"]
+        hint = f"it starts, ends or hangs; kbdb daemon stop waits for its end, kill -9 {pid} does not"
+        return joined([f"the daemon, process {pid}, does not answer", paper.paint(hint, "dim")])
     return joined([f"kbdb {paper.plain(facts['version'])}, {daemon_words(facts)}"])
 
 
