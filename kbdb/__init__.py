@@ -29,6 +29,7 @@ def open(path: str | PathLike[str], create: bool = False) -> KnowledgeBase | Cli
     Raises:
         NotADatabaseError: there is none, and ``create`` is false.
         DatabaseLockedError: another process owns it, and is no daemon.
+        DaemonStartError: a daemon owns it and does not answer.
         UnsupportedFormatError: a newer kbdb wrote it.
         CorruptError: its journal or catalog is damaged.
     """
@@ -42,12 +43,17 @@ def open(path: str | PathLike[str], create: bool = False) -> KnowledgeBase | Cli
     try:
         return KnowledgeBase.open(root)
     except DatabaseLockedError:
+        from kbdb.client.address import owner
         from kbdb.client.client import Client
 
+        found = owner(root)
         try:
-            return Client(root, start=False)
+            # One that is coming or going does not answer yet or any more, and is waited for.
+            return Client(root, start=found is not None and found.is_daemon)
         except DaemonLostError:
             pass
+        if found is None:  # it went in between
+            return KnowledgeBase.open(root)
         raise
 
 

@@ -15,6 +15,7 @@ from household import Household, household
 
 import kbdb
 from kbdb import platform
+from kbdb.client import Client
 from kbdb.client import stop as stops
 from kbdb.client.address import owner
 from kbdb.errors import BusyError
@@ -122,6 +123,13 @@ def test_a_daemon_that_is_coming_is_stopped_once_it_listens(home: Household, com
     assert home.run("daemon", "stop").code == 0
     assert owner(home.root) is None
     assert coming.wait(30) == 0
+
+
+def test_a_database_whose_daemon_is_coming_is_opened_by_it(home: Household, coming: subprocess.Popen[str]) -> None:
+    with kbdb.open(home.root) as kb:
+        assert isinstance(kb, Client)
+        assert kb.daemon_pid == coming.pid
+    home.stop()
 
 
 def test_a_process_that_is_no_daemon_is_not_stopped_but_told(home: Household) -> None:
