@@ -286,6 +286,15 @@ def _xucred_uid(found: bytes) -> int:
     return int.from_bytes(found[4:8], sys.byteorder)
 
 
+def python_environment() -> dict[str, str]:
+    """Our environment, made so that a Python which starts in another folder finds this same kbdb."""
+    found = [os.path.abspath(path) for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
+    parent = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    if os.path.basename(parent) not in ("site-packages", "dist-packages") and parent not in found:
+        found.append(parent)
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(found)} if found else dict(os.environ)
+
+
 def spawn_detached(
     argv: Sequence[str], log_fd: int | None, environ: Mapping[str, str] | None = None
 ) -> subprocess.Popen[bytes]:

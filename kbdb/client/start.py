@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import kbdb
 from kbdb import platform
 from kbdb.errors import DaemonStartError, KbdbError, StorageError, error_of
 
@@ -64,7 +63,7 @@ class Start:
         try:
             # Not the descriptor that is locked: the daemon, and all that it starts, would hold the lock by it.
             log_fd = os.open(self._log, os.O_WRONLY | os.O_APPEND) if self._log else None
-            self._child = platform.spawn_detached(argv, log_fd, _environment())
+            self._child = platform.spawn_detached(argv, log_fd, platform.python_environment())
         except OSError as error:
             raise DaemonStartError(f"cannot start {sys.executable}: {error.strerror}") from error
         finally:
@@ -123,15 +122,6 @@ class Start:
                 return file.read().decode("utf-8", "replace").split("\n")[:-1]
         except OSError:
             return []
-
-
-def _environment() -> dict[str, str]:
-    """Ours, made to find this same kbdb from another folder."""
-    found = [os.path.abspath(path) for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
-    parent = os.path.dirname(os.path.dirname(os.path.abspath(kbdb.__file__)))
-    if os.path.basename(parent) not in ("site-packages", "dist-packages") and parent not in found:
-        found.append(parent)
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(found)} if found else dict(os.environ)
 
 
 def _error_in(line: str) -> KbdbError | None:

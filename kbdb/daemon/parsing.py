@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import pickle
+import select
 import signal
 import struct
 import subprocess
@@ -18,6 +20,7 @@ import time
 from types import TracebackType
 from typing import IO
 
+from kbdb import platform
 from kbdb.errors import KbdbError
 from kbdb.ingest.document import ParsedDocument
 from kbdb.ingest.parse import parse
@@ -30,14 +33,18 @@ SMALL_BYTES = 4096
 KEPT_S = 60.0
 """How long the process stays with nothing to do."""
 
+LIMIT_S = 120.0
+"""How long the process may give no sign. No text takes that long to parse, and the writer waits meanwhile."""
+
 LENGTH = struct.Struct("<Q")
+CHUNK = 1 << 16
 
 
 class Parser:
     """Parses for one thread at a time; a context, at whose end the process goes."""
 
     def __init__(self) -> None:
-        self._child: subprocess.Popen[bytes] | None = None
+        self._child: _Child | None = None
         self._turn = threading.Lock()
         self._used = 0.0
 
@@ -57,9 +64,10 @@ class Parser:
         with self._turn:
             self._used = time.monotonic()
             try:
-                answer = self._ask((data, name, type, title))
+                self._child = self._child or _Child()
+                answer = self._child.ask((data, name, type, title))
             except (OSError, EOFError) as error:
-                log.warning("the process that parses ended (%s); parsing here", error or "end of file")
+                log.warning("the process that parses failed (%s); parsing here", error or "it ended")
                 self._end()
                 return parse(data, name, type, title)
         if isinstance(answer, KbdbError):
@@ -76,30 +84,78 @@ class Parser:
             finally:
                 self._turn.release()
 
-    def _ask(self, question: object) -> object:
-        if self._child is None:
-            self._child = subprocess.Popen(
-                [sys.executable, "-m", "kbdb.daemon.parsing"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-            )
-        assert self._child.stdin is not None
-        assert self._child.stdout is not None
-        write_frame(self._child.stdin, question)
-        return read_frame(self._child.stdout)
-
     def _end(self) -> None:
         if self._child is not None:
-            self._child.kill()
-            # Waits for it, too; what was still to be written to it does not matter any more.
-            with contextlib.suppress(OSError):
-                self._child.__exit__(None, None, None)
+            self._child.end()
             self._child = None
+
+
+class _Child:
+    """The process, from this side. It does not stand in the daemon's folder, where a file may have a module's name."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "kbdb.daemon.parsing"],
+            bufsize=0,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            cwd=os.path.abspath(os.sep),
+            env=platform.python_environment(),
+        )
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._to, self._from = self._process.stdin.fileno(), self._process.stdout.fileno()
+        os.set_blocking(self._to, False)
+
+    def ask(self, question: object) -> object:
+        """One question and its answer.
+
+        Raises:
+            EOFError: the process is gone.
+            TimeoutError: it has given no sign for ``LIMIT_S``.
+        """
+        data = memoryview(frame(question))
+        while data:
+            _wait(self._to, select.POLLOUT)
+            data = data[os.write(self._to, data) :]
+        (length,) = LENGTH.unpack(self._read(LENGTH.size))
+        return pickle.loads(self._read(length))
+
+    def end(self) -> None:
+        """Kills it, and waits until it is gone."""
+        self._process.kill()
+        # What was still to be written to it does not matter any more.
+        with contextlib.suppress(OSError):
+            self._process.__exit__(None, None, None)
+
+    def _read(self, length: int) -> bytearray:
+        found = bytearray()
+        while len(found) < length:
+            _wait(self._from, select.POLLIN)
+            data = os.read(self._from, min(length - len(found), CHUNK))
+            if not data:
+                raise EOFError
+            found += data
+        return found
+
+
+def _wait(fd: int, event: int) -> None:
+    """Waits until a pipe can be read or written, or has ended."""
+    poll = select.poll()  # select() knows no descriptors past 1023, and a daemon may have more
+    poll.register(fd, event)
+    if not poll.poll(LIMIT_S * 1000):
+        raise TimeoutError(f"it gave no sign for {LIMIT_S:g} s")
+
+
+def frame(value: object) -> bytes:
+    """The bytes of one frame."""
+    data = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+    return LENGTH.pack(len(data)) + data
 
 
 def write_frame(file: IO[bytes], value: object) -> None:
     """Writes one frame."""
-    data = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
-    file.write(LENGTH.pack(len(data)))
-    file.write(data)
+    file.write(frame(value))
     file.flush()
 
 
