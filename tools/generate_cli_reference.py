@@ -1,10 +1,12 @@
-"""Writes docs/cli.md and docs/configuration.md from the command line's own --help and the table of settings.
+"""Writes docs/cli.md, docs/configuration.md and docs/methods.json from what the program itself says of these.
 
-Run it after changing a command, an option, a result or a setting; tests/docs fails while a page is behind.
+Run it after changing a command, an option, a result, a setting or what a method of the daemon takes; tests/docs fails
+while a page is behind.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
@@ -14,6 +16,7 @@ import typer
 
 from kbdb.cli.app import command_line
 from kbdb.config import SETTINGS, toml_value
+from kbdb.daemon.methods import schemas
 from kbdb.model.change import GroupResult, Receipt, RemoveSectionResult, RestoreResult
 from kbdb.model.learn import AddSectionResult, LearnedDocument, NearDuplicate, Suppressed
 from kbdb.model.read import (
@@ -105,6 +108,11 @@ oncall = ["pager duty", "rota"]
 matter, and words are stemmed as everywhere. Anything else in the file is an error that names the line.
 """
 
+METHODS_HEAD = (
+    "The methods of kbdb's daemon, each with the JSON Schema of its params; kbdb/rpc/README.md tells how to call them."
+    " Generated from kbdb/daemon/requests.py by tools/generate_cli_reference.py; do not edit."
+)
+
 RESULTS: dict[str, tuple[type[Any], ...]] = {
     "kbdb learn": (AddSectionResult, LearnedDocument, NearDuplicate, Suppressed),
     "kbdb search": (PagedSearchResult, SearchHit, ExplainShare, Unreadable),
@@ -127,7 +135,11 @@ RESULTS: dict[str, tuple[type[Any], ...]] = {
 
 def pages() -> dict[Path, str]:
     """The text of each generated page."""
-    return {DOCS / "cli.md": cli_page(), DOCS / "configuration.md": configuration_page()}
+    return {
+        DOCS / "cli.md": cli_page(),
+        DOCS / "configuration.md": configuration_page(),
+        DOCS / "methods.json": methods_page(),
+    }
 
 
 def cli_page() -> str:
@@ -149,6 +161,11 @@ def configuration_page() -> str:
     return "\n".join(
         [CONFIGURATION_HEAD, "| key | default | allowed | meaning |", "| --- | --- | --- | --- |", *rows, "", SYNONYMS]
     )
+
+
+def methods_page() -> str:
+    """The JSON Schema of what each method of the daemon takes."""
+    return json.dumps({"$comment": METHODS_HEAD, **schemas()}, indent=2) + "\n"
 
 
 def helps() -> Iterator[tuple[str, str]]:

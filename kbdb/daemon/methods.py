@@ -1,7 +1,7 @@
 """The methods a client may call: what each takes, whether it writes, and which verb of KnowledgeBase answers it.
 
-The one place where wire names meet ``KnowledgeBase``. ``hello``, ``shutdown``, ``ping``, ``daemonStatus`` and
-``dbStatus`` have more to say than a database knows; ``kbdb.daemon.server`` answers them.
+The one place where wire names meet ``KnowledgeBase``. Those of ``OWN`` have more to say than a database knows;
+``kbdb.daemon.server`` answers them.
 """
 
 from __future__ import annotations
@@ -53,8 +53,9 @@ def read_params(kind: type[P], given: Any) -> P:
 
 
 def schemas() -> dict[str, dict[str, Any]]:
-    """The JSON Schema of each method's parameters."""
-    return {name: msgspec.json.schema(method.params) for name, method in METHODS.items()}
+    """The JSON Schema of the parameters of every method, each complete in itself."""
+    takes = OWN | {name: method.params for name, method in METHODS.items()}
+    return {name: msgspec.json.schema(params) for name, params in takes.items()}
 
 
 def _arguments(params: r.Params) -> dict[str, Any]:
@@ -119,6 +120,17 @@ def _require_absolute(*paths: str) -> None:
 def _always(_: r.Params) -> bool:
     return True
 
+
+OWN: dict[str, type[r.Params]] = {
+    "hello": r.Hello,
+    "ping": r.Nothing,
+    "shutdown": r.Nothing,
+    "daemonStatus": r.Nothing,
+    "dbStatus": r.Nothing,
+    # A daemon only ever serves a database that is there: this tells its status.
+    "initDirectory": r.Nothing,
+}
+"""What the daemon answers for itself, and what that takes."""
 
 METHODS: dict[str, Method] = {
     "search": Method(r.Search, _verb("search")),

@@ -21,7 +21,7 @@ import kbdb
 from kbdb import platform
 from kbdb.daemon.answers import answer_line, progress_line
 from kbdb.daemon.connection import Connection
-from kbdb.daemon.methods import METHODS, Method, read_params
+from kbdb.daemon.methods import METHODS, OWN, Method, read_params
 from kbdb.daemon.queue import FairQueue, Job
 from kbdb.daemon.requests import Hello, Nothing, WriteParams
 from kbdb.daemon.writer import Writer
@@ -253,15 +253,16 @@ class Server:
         connection.answer(id, line)
 
     def _own_method(self, name: str) -> Callable[[Connection, Request], None] | None:
+        if name not in OWN:
+            return None
         return {
             "hello": self._hello,
             "ping": self._ping,
             "shutdown": self._shutdown,
             "daemonStatus": self._daemon_status,
             "dbStatus": self._db_status,
-            # A daemon only ever serves a database that is there.
             "initDirectory": self._db_status,
-        }.get(name)
+        }[name]
 
     def _hello(self, connection: Connection, request: Request) -> None:
         hello = read_params(Hello, request.params)

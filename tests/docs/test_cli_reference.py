@@ -1,7 +1,8 @@
-"""docs/cli.md and docs/configuration.md say what the program says."""
+"""docs/cli.md, docs/configuration.md and docs/methods.json say what the program says."""
 
 from __future__ import annotations
 
+import json
 import re
 import runpy
 from pathlib import Path
@@ -12,6 +13,7 @@ import typer
 
 from kbdb.cli.app import command_line
 from kbdb.config import SETTINGS
+from kbdb.daemon.methods import METHODS, OWN
 from kbdb.query.synonyms import make_synonyms, parse_synonyms
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -68,3 +70,12 @@ def test_the_synonyms_shown_are_read_as_the_page_says() -> None:
     assert synonyms.of("db") == ("database", "data store")
     assert synonyms.of("oncall") == ("pager duty", "rota")
     assert synonyms.of("rota") == ()
+
+
+def test_every_method_of_the_daemon_stands_in_the_reference_with_all_it_takes() -> None:
+    page = json.loads((ROOT / "docs" / "methods.json").read_text(encoding="utf-8"))
+    takes = OWN | {name: method.params for name, method in METHODS.items()}
+    assert page.keys() - {"$comment"} == takes.keys()
+    for name, params in takes.items():
+        schema = page[name]["$defs"][page[name]["$ref"].removeprefix("#/$defs/")]
+        assert list(schema["properties"]) == list(params.__struct_encode_fields__)
