@@ -22,6 +22,7 @@ import kbdb
 from kbdb import platform
 from kbdb.client import Client, launch
 from kbdb.client.address import owner
+from kbdb.client.stop import stop
 from kbdb.daemon.methods import METHODS, read_params
 from kbdb.errors import ConfigError, DaemonLostError, DatabaseLockedError, NotADatabaseError
 
@@ -117,8 +118,8 @@ def test_commands_that_see_other_runtime_folders_meet_one_daemon(root: Path, env
         assert len(told) == 1
         with Client(root, start=False) as client:
             assert client.status().sections == 4
-            client.shutdown()
-        assert comes(lambda: owner(root) is None)
+        # Not by one shutdown: a daemon that started late may take the place of the first.
+        assert stop(root)
 
 
 def test_a_daemon_outlives_who_started_it_and_has_its_own_session(root: Path, environment: dict[str, str]) -> None:
