@@ -8,7 +8,7 @@ import typer
 
 from kbdb.cli.exits import Exit
 from kbdb.cli.output import write_text
-from kbdb.cli.render.daemon import draw_daemon, draw_logs
+from kbdb.cli.render.daemon import draw_daemon, draw_logs, draw_stopped
 from kbdb.cli.session import Db, Json, Session
 from kbdb.errors import DaemonLostError
 
@@ -27,27 +27,31 @@ def start(context: typer.Context, db: Db = None, as_json_: Json = False) -> int:
 
 
 def stop(context: typer.Context, db: Db = None, as_json_: Json = False) -> int:
-    """Stop the daemon, once it has done what it took on."""
+    """Stop the daemon, once it has done what it took on; exit code 3 where none ran."""
     from kbdb.client.stop import stop as end
 
     session = Session.of(context, db, as_json_)
-    was_running = end(session.existing())
-    _answer(session, None)
-    return Exit.DONE if was_running else Exit.NOTHING_FOUND
+    stopped = end(session.existing())
+    session.answer({"running": False, "stopped": stopped}, draw_stopped, dict)
+    return Exit.DONE if stopped else Exit.NOTHING_FOUND
 
 
 def restart(context: typer.Context, db: Db = None, as_json_: Json = False) -> int:
     """Stop the daemon and start it again, as after a change of worker.toml or synonyms.toml."""
     from kbdb.client.stop import stop as end
+    from kbdb.config import load
+    from kbdb.paths import Layout
 
     session = Session.of(context, db, as_json_)
     root = session.existing()
+    # With a setting that is not allowed, the daemon that runs is better than none.
+    load(Layout(root).config)
     end(root)
     return _answer(session, _started(root))
 
 
 def status(context: typer.Context, db: Db = None, as_json_: Json = False) -> int:
-    """Show whether a daemon runs, and what it is doing."""
+    """Show whether a daemon runs, and what it is doing; exit code 3 where none runs."""
     session = Session.of(context, db, as_json_)
     facts = _status(session.existing())
     _answer(session, facts)

@@ -20,6 +20,12 @@ def draw_daemon(facts: Mapping[str, Any], paper: Paper) -> str:
     return joined([f"kbdb {paper.plain(facts['version'])}, {daemon_words(facts)}"])
 
 
+def draw_stopped(facts: Mapping[str, Any], paper: Paper) -> str:
+    """That the daemon was stopped, or that there was none."""
+    told = "stopped" if facts["stopped"] else "no daemon ran"
+    return joined([told, paper.paint("the next command starts one", "dim")])
+
+
 def draw_logs(log: Mapping[str, Any], paper: Paper) -> str:
     """The lines, or where there are none."""
     return joined([paper.plain(line) for line in log["lines"]] or [f"nothing in {paper.plain(log['path'])}"])
