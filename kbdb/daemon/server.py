@@ -36,8 +36,8 @@ from kbdb.rpc.messages import Failure, Id, Request, encode
 log = logging.getLogger(__name__)
 
 READERS = max(2, min(4, os.cpu_count() or 1))
-"""Threads that read: as many as there are cores. Outside the engine one of them runs at a time, and twice as many as cores
-cost a quarter of the throughput; at least two, so that a long list holds up no search."""
+"""Threads that read: as many as there are cores. Outside the engine one of them runs at a time, and twice as many as
+cores cost a quarter of the throughput; at least two, so that a long list holds up no search."""
 
 UNREAD_S, UNREAD_PAUSE_S = 10.0, 0.005
 """How long, and how often, it waits at its end for clients to read their answers."""
