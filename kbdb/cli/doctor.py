@@ -66,6 +66,7 @@ def _findings(session: Session) -> Iterator[Finding]:
         return
     yield Finding("database", "ok", f"{location.root} ({location.reason})")
     yield _writable(location.root)
+    yield _file_system(location.root)
     yield _space(location.root)
     yield _configuration(location)
     yield from _contents(session)
@@ -101,6 +102,15 @@ def _writable(root: Path) -> Finding:
     return Finding(
         "access", "error", f"{root} cannot be read and written by this user", "mend its owner or permissions"
     )
+
+
+def _file_system(root: Path) -> Finding:
+    from kbdb.platform import is_network_file_system
+
+    if is_network_file_system(root):
+        hint = "move the database to a disk of this machine"
+        return Finding("file system", "warning", "a network file system: locks may not hold there", hint)
+    return Finding("file system", "ok", "of this machine, as far as it can be told")
 
 
 def _space(root: Path) -> Finding:

@@ -18,7 +18,7 @@ import sys
 import threading
 import time
 from types import TracebackType
-from typing import IO
+from typing import IO, Any
 
 from kbdb import platform
 from kbdb.errors import KbdbError
@@ -38,6 +38,10 @@ LIMIT_S = 120.0
 
 LENGTH = struct.Struct("<Q")
 CHUNK = 1 << 16
+
+
+Question = tuple[bytes, str, str | None, str]
+"""The arguments of ``kbdb.ingest.parse.parse``."""
 
 
 class Parser:
@@ -159,7 +163,7 @@ def write_frame(file: IO[bytes], value: object) -> None:
     file.flush()
 
 
-def read_frame(file: IO[bytes]) -> object:
+def read_frame(file: IO[bytes]) -> Any:
     """Reads one frame.
 
     Raises:
@@ -179,9 +183,8 @@ def serve(source: IO[bytes], sink: IO[bytes]) -> None:
     """Parses what comes until nothing more can."""
     while True:
         try:
-            question = read_frame(source)
-            answer = _answer(*question)  # type: ignore[misc]
-            write_frame(sink, answer)
+            question: Question = read_frame(source)
+            write_frame(sink, _answer(*question))
         except (EOFError, BrokenPipeError):
             return
 

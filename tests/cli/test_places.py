@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import kbdb
+from kbdb import platform
 
 
 def test_init_creates_a_database_in_the_current_folder_once(run: Any, folder: Path) -> None:
@@ -85,6 +86,17 @@ def test_doctor_finds_a_sound_database_sound(kb: Any) -> None:
     found = {finding["name"] for finding in ran.json["findings"]}
     assert {"python", "kbdb", "engine", "text", "database", "access", "space", "config", "contents", "index"} <= found
     assert "database" in kb("doctor").text
+
+
+def test_doctor_warns_of_a_network_file_system(kb: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def finding() -> tuple[str, str]:
+        found = {one["name"]: one for one in kb("doctor", "--json").json["findings"]}["file system"]
+        return found["status"], found["message"]
+
+    monkeypatch.setattr(platform, "is_network_file_system", lambda _: False)
+    assert finding()[0] == "ok"
+    monkeypatch.setattr(platform, "is_network_file_system", lambda _: True)
+    assert finding() == ("warning", "a network file system: locks may not hold there")
 
 
 def test_doctor_works_without_a_database(run: Any) -> None:
