@@ -1,0 +1,147 @@
+"""What a server offers: the interface between the protocol, which knows no kbdb, and what answers its requests.
+
+``kbdb.mcp.server`` implements it over the daemon's client; the conformance tests over fixtures. Every method is called
+on a worker's thread, several at once, and may wait.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from kbdb.mcp.types import (
+    JsonObject,
+    McpCompletion,
+    McpCompletionRef,
+    McpLogLevel,
+    McpPrompt,
+    McpPromptResult,
+    McpResource,
+    McpResourceResult,
+    McpResourceTemplate,
+    McpToolDefinition,
+    McpToolResult,
+)
+
+Item = TypeVar("Item")
+
+
+class InvalidParamsError(Exception):
+    """The request names something that does not exist, or has parameters it cannot have: -32602."""
+
+
+class ResourceNotFoundError(InvalidParamsError):
+    """No such resource: -32002 in the handshake revisions, -32602 since 2026-07-28."""
+
+
+class Context(ABC):
+    """What a handler may do for the request it answers."""
+
+    @property
+    @abstractmethod
+    def cancelled(self) -> bool:
+        """Whether nobody waits for the answer any more."""
+
+    @abstractmethod
+    def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
+        """Tells how far it is, where the client asked to be told."""
+
+    @abstractmethod
+    def log(self, level: McpLogLevel, data: Any) -> None:
+        """Sends a log message, where the client asked for this level or a lesser one."""
+
+    @abstractmethod
+    def ask(self, requests: Mapping[str, JsonObject]) -> Mapping[str, JsonObject]:
+        """Asks the client for input: sampling or elicitation.
+
+        In the handshake revisions this waits for the client's answers. Since 2026-07-28 it ends the handler, and the
+        client calls again with the answers: what stands before ``ask`` runs once more.
+
+        Args:
+            requests: ``{"method", "params"}`` by names of the handler's choice.
+
+        Returns:
+            The client's results by the same names.
+        """
+
+
+class Page(NamedTuple, Generic[Item]):
+    """A page of a list.
+
+    Attributes:
+        items: in a stable order.
+        next_cursor: what brings the next page; None on the last.
+    """
+
+    items: Sequence[Item]
+    next_cursor: str | None = None
+
+
+class Registry(ABC):
+    """The tools, resources and prompts of a server.
+
+    Attributes:
+        instructions: what a model should know of them all.
+    """
+
+    instructions: str = ""
+
+    @abstractmethod
+    def tools(self) -> Sequence[McpToolDefinition]:
+        """All tools, always in the same order. Must not wait: hosts ask at once."""
+
+    @abstractmethod
+    def call_tool(self, name: str, arguments: JsonObject, context: Context) -> McpToolResult:
+        """Calls a tool. What goes wrong with arguments or in the tool is a result with ``isError``.
+
+        Raises:
+            InvalidParamsError: there is no such tool.
+        """
+
+    @abstractmethod
+    def resources(self, cursor: str | None) -> Page[McpResource]:
+        """A page of the list.
+
+        Raises:
+            InvalidParamsError: the cursor is none of ours.
+        """
+
+    @abstractmethod
+    def resource_templates(self) -> Sequence[McpResourceTemplate]:
+        """All templates."""
+
+    @abstractmethod
+    def read_resource(self, uri: str, context: Context) -> McpResourceResult:
+        """Reads a resource.
+
+        Raises:
+            ResourceNotFoundError: there is none of that URI.
+        """
+
+    @abstractmethod
+    def prompts(self, cursor: str | None) -> Page[McpPrompt]:
+        """A page of the list.
+
+        Raises:
+            InvalidParamsError: the cursor is none of ours.
+        """
+
+    @abstractmethod
+    def get_prompt(self, name: str, arguments: Mapping[str, str], context: Context) -> McpPromptResult:
+        """A prompt with its arguments put in.
+
+        Raises:
+            InvalidParamsError: there is no such prompt, or an argument is missing.
+        """
+
+    @abstractmethod
+    def complete(self, ref: McpCompletionRef, argument: str, typed: str, arguments: Mapping[str, str]) -> McpCompletion:
+        """What could follow.
+
+        Args:
+            ref: the prompt or resource template.
+            argument: the argument that is being typed.
+            typed: what stands there already.
+            arguments: those that are complete.
+        """
