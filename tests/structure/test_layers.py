@@ -18,6 +18,7 @@ GROUND = {"model", "errors", "config", "paths", "platform", "plan", "checks", "n
 GROUND |= {"unicode_data", "progress"}
 BELOW: dict[str, set[str]] = {
     "cli": {"client", "daemon", "knowledge", "ingest", "query", "store", "index"},
+    "mcp": {"client"},
     "daemon": {"rpc", "knowledge", "ingest"},
     "client": {"rpc"},
     "rpc": set(),
