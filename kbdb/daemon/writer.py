@@ -85,7 +85,8 @@ class Writer(threading.Thread):
                     self._serve(job)
                 elif not rested:
                     self._rest()
-                rested = job is None
+                # What is merged beside the work is taken over at rest, too.
+                rested = job is None and not self._kb.is_merging
         except BaseException as error:
             log.exception("the writer failed")
             self._give_up(f"writing failed: {type(error).__name__}")

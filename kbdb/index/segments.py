@@ -116,9 +116,9 @@ class SegmentList:
             return self
         return self.with_segment(segment, None, files)._settled()
 
-    def write(self, first: int, into: Into) -> None:
-        """Writes one segment that stands for those from place ``first`` on."""
-        merging = self.slots[first:]
+    def write(self, first: int, into: Into, end: int | None = None) -> None:
+        """Writes one segment that stands for those from place ``first`` on, up to the one before ``end``."""
+        merging = self.slots[first:end]
         if len(merging) == 1 and merging[0].is_as_built:
             assert merging[0].files is not None
             for number, data in enumerate(astuple(merging[0].files)):
@@ -143,7 +143,41 @@ class SegmentList:
         """This list with a segment that ``write`` made in the place of those it stands for."""
         return self._with([*self.slots[:first], Slot.of(segment, folder, files)])
 
-    def flush_from(self, *, soon: bool = False) -> int:
+    def with_run_merged(self, run: Sequence[Slot], segment: Segment, folder: int) -> SegmentList:
+        """This list with one segment in the place of a run of its slots, merged while the list grew.
+
+        Args:
+            run: the slots as they were when merging began; all are on disk, and in this list.
+            segment: what ``write`` made of them.
+            folder: where it lies.
+        """
+        first = [slot.folder for slot in self.slots].index(run[0].folder)
+        end = first + len(run)
+        gone = [
+            then.segment.kbid(entry)
+            for then, now in zip(run, self.slots[first:end], strict=True)
+            for entry in bitmaps.entries(bitmaps.without(then.current, now.current))
+        ]
+        merged = Slot.of(segment, folder, None).without(gone)
+        return self._with([*self.slots[:first], merged, *self.slots[end:]])
+
+    def run_to_merge(self) -> tuple[int, int] | None:
+        """The places of segments on disk that are worth merging beside the work, first and end; None where none are.
+
+        Those are ``MERGED_AT_ONCE`` or more side by side of about one size, and smaller ones among them: each section
+        is rewritten a number of times that grows with the logarithm of the store.
+        """
+        levels = [-1 if slot.folder is None else _level(slot.weight) for slot in self.slots]
+        for last in reversed(range(len(levels))):
+            first = last
+            while first and 0 <= levels[first - 1] <= levels[last]:
+                first -= 1
+            run = self.slots[first : last + 1]
+            if len(run) >= MERGED_AT_ONCE and sum(slot.weight for slot in run) > FLUSHED_SOON:
+                return first, last + 1
+        return None
+
+    def flush_from(self, *, soon: bool = False, least: int = 0) -> int:
         """The first place to merge from when the index is written: all in memory, and older segments not much larger.
 
         Each segment kept is more than twice as large as all after it, so that a section is rewritten a number of times
@@ -151,11 +185,12 @@ class SegmentList:
 
         Args:
             soon: a commit waits: what is written stays in proportion to what is new, and larger segments wait longer.
+            least: segments before this place are left alone.
         """
         first = next((place for place, slot in enumerate(self.slots) if slot.folder is None), len(self.slots))
         weight = sum(slot.weight for slot in self.slots[first:])
         most = max(FLUSHED_SOON, FLUSHED_FACTOR * weight)
-        while first and self.slots[first - 1].weight <= 2 * weight:
+        while first > least and self.slots[first - 1].weight <= 2 * weight:
             if soon and weight + self.slots[first - 1].weight > most:
                 break
             first -= 1

@@ -100,8 +100,13 @@ class KnowledgeBase:
         """Has ``pause`` called between the batches of a long ``learn``; it may read and write."""
         self._core.pause = pause
 
+    @property
+    def is_merging(self) -> bool:
+        """Whether segments are merged beside the work; ``settle`` takes over what is done."""
+        return self._core.is_merging
+
     def settle(self) -> None:
-        """Writes the index and empties the journal, as closing does, as far as that takes no long merge."""
+        """Writes the index and empties the journal, as closing does; long merges go on beside the work."""
         self._core.require_open()
         self._core.settle()
 

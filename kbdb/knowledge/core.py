@@ -129,17 +129,26 @@ class Core:
             if self.indexer.loaded:
                 self._try_checkpoint()
         finally:
-            self._snapshot = None
-            self.store.close()
+            self._give_up()
+
+    @property
+    def is_merging(self) -> bool:
+        """Whether segments are merged beside the work; ``settle`` takes over what is done."""
+        return self.indexer.is_merging
 
     def settle(self) -> None:
-        """Brings what is only in memory or in the journal to its place, as far as that takes no long merge."""
+        """Brings what is only in memory or in the journal to its place; long merges go on beside the work."""
         self._try_checkpoint(soon=True)
 
     def let_go(self) -> None:
         """Gives the database up and writes nothing more: its folder is somebody else's now, or gone."""
         self._closed = True
+        self._give_up()
+
+    def _give_up(self) -> None:
         self._snapshot = None
+        # Whoever owns the database next makes folders where the merge does.
+        self.indexer.end_merge()
         self.store.close()
 
     def require_open(self) -> None:

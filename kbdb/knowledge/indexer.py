@@ -14,6 +14,7 @@ from functools import cache, partial
 from kbdb.errors import (
     CorruptError,
     DocumentNotFoundError,
+    KbdbError,
     SectionNotFoundError,
     StaleIndexError,
     StorageError,
@@ -26,6 +27,7 @@ from kbdb.index.pieces import build_in_pieces
 from kbdb.index.segments import SegmentList
 from kbdb.knowledge.entries import Listing, StoredSection, entry_of, source_key
 from kbdb.knowledge.listings import Listings
+from kbdb.knowledge.merging import Merging
 from kbdb.model.truth import Manifest, Section
 from kbdb.plan import Entry, Params
 from kbdb.progress import Progress, Report
@@ -78,6 +80,12 @@ class Indexer:
         self.lost_events: int | None = None
         self._segments: SegmentList | None = None
         self._left_behind = ""
+        self._merging: Merging | None = None
+
+    @property
+    def is_merging(self) -> bool:
+        """Whether a merge goes on beside the work, or waits to be taken over by ``flush``."""
+        return self._merging is not None
 
     @property
     def loaded(self) -> bool:
@@ -118,6 +126,7 @@ class Indexer:
 
     def abandon(self, reason: str) -> None:
         """Lets go of an index that may not show the last commit; it is made anew when next asked for."""
+        self.end_merge()
         self._segments, self._left_behind = None, reason
 
     def stored(self, kbid: str) -> StoredSection | None:
@@ -200,6 +209,7 @@ class Indexer:
         Returns:
             The number of sections indexed.
         """
+        self.end_merge()
         self.notices.clear()
         listings = Listings(filter(None, map(self._manifest, self.store.manifest_ids())))
         kbids = self.store.section_ids()
@@ -214,12 +224,26 @@ class Indexer:
         """Writes what is only in memory, merged with what is not much larger, and makes it the current set.
 
         Args:
-            soon: a commit waits for it.
+            soon: a commit waits for it. Larger segments are merged beside the work then, and the next call takes over
+                what was; else a merge that goes on is ended.
         """
+        self._take_over(soon=soon)
+        self._write_current(soon=soon)
+        if soon:
+            self._merge_beside()
+
+    def end_merge(self) -> None:
+        """Ends a merge that goes on beside the work: its outcome is not wanted any more."""
+        merging, self._merging = self._merging, None
+        if merging is not None:
+            merging.cancel()
+
+    def _write_current(self, *, soon: bool) -> None:
         segments, layout = self.segments, self.store.layout
         if all(slot.folder is not None for slot in segments.slots) and self.meta == self._described(segments):
             return
-        first = segments.flush_from(soon=soon)
+        merging = self._merging
+        first = segments.flush_from(soon=soon, least=merging.end if merging else 0)
         if first < len(segments.slots):
             self.store.require_in_place()
             folder = index_files.next_folder(layout)
@@ -229,7 +253,31 @@ class Indexer:
         self.meta = self._described(segments)
         index_files.write_meta(layout, self.meta)
         self._segments, self.was_stale = segments, False
-        index_files.sweep(layout, self.meta.folders)
+        index_files.sweep(layout, [*self.meta.folders, *([merging.folder] if merging else ())])
+
+    def _merge_beside(self) -> None:
+        """Begins to merge segments on disk where enough of about one size stand side by side."""
+        if self._merging is None and (run := self.segments.run_to_merge()):
+            self.store.require_in_place()
+            self._merging = Merging(self.store.layout, self.segments, *run)
+
+    def _take_over(self, *, soon: bool) -> None:
+        """Puts what was merged beside the work in the place of what it was made from, once that is done."""
+        merging = self._merging
+        if merging is None or (soon and not merging.is_done):
+            return
+        if not merging.is_done:
+            self.end_merge()
+            return
+        self._merging = None
+        try:
+            merging.check()
+            merged = self.open_segment(merging.folder)
+        except KbdbError as error:
+            # What it was to replace goes on to serve, and is merged another time.
+            self.tell(f"segments could not be merged: {error.message}")
+            return
+        self._segments = self.segments.with_run_merged(merging.run, merged, merging.folder)
 
     def sweep_left_over(self) -> None:
         """Removes what a rebuild left that did not come to its end, unless nobody can tell it from an index."""

@@ -29,6 +29,9 @@ _USUAL = 1 << 13
 """Most files that are read many at a time are shorter; room for more takes longer to make than they take to read."""
 
 _SMALL = 1 << 16
+_PACE = 4 << 20
+"""Bytes that one who writes beside others leaves unsynced: a sync of theirs may have to wait for as many."""
+
 _BINARY = getattr(os, "O_BINARY", 0)
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 
@@ -58,16 +61,23 @@ class writing:
 
     Writes ``<name>.tmp`` beside it and renames at the end of the block. Arguments and errors are those of
     ``write_atomic``; each call of what the block gets passes the point of writing.
+
+    Args:
+        paced: whether it is synced on the way, so that no long sync at its end holds up others who sync beside it.
     """
 
-    __slots__ = ("_below", "_fd", "_path", "_point", "_sync", "_tmp")
+    __slots__ = ("_below", "_fd", "_paced", "_path", "_point", "_sync", "_tmp", "_unsynced")
 
-    def __init__(self, path: StrPath, *, sync: bool, point: str, below: Path | None = None) -> None:
+    def __init__(
+        self, path: StrPath, *, sync: bool, point: str, below: Path | None = None, paced: bool = False
+    ) -> None:
         self._path = os.fspath(path)
         self._tmp = self._path + TMP_SUFFIX
         self._sync = sync
         self._point = point
         self._below = below
+        self._paced = paced
+        self._unsynced = 0
 
     def __enter__(self) -> Write:
         try:
@@ -115,6 +125,11 @@ class writing:
     def _write(self, offset: int, data: bytes | memoryview) -> None:
         with _naming(self._path, "write"):
             _write_all(self._fd, self._tmp, offset, data, self._point)
+        if self._paced:
+            self._unsynced += len(data)
+            if self._unsynced >= _PACE:
+                self._unsynced = 0
+                _sync(self._fd, self._path, self._tmp, self._point)
 
     def _give_up(self) -> None:
         with contextlib.suppress(OSError):

@@ -90,18 +90,30 @@ def next_folder(layout: Layout) -> int:
     return max(_folders(layout), default=0) + 1
 
 
-def write_segment(layout: Layout, folder: int, write: Callable[[Into], None], *, sync: bool = True) -> None:
-    """Makes a segment's files in a new folder; nothing names it yet.
+def make_next_folder(layout: Layout) -> int:
+    """Makes a folder for a segment that is written while others are, so that none of them takes its number."""
+    folder = next_folder(layout)
+    files.make_folder(layout.indexes / str(folder), below=layout.root)
+    return folder
+
+
+def write_segment(
+    layout: Layout, folder: int, write: Callable[[Into], None], *, sync: bool = True, paced: bool = False
+) -> None:
+    """Makes a segment's files in a folder that nothing names yet.
 
     Args:
         folder: its number.
         write: puts the files' bytes into what it is called with.
         sync: whether they are durable on return, as they must be before anything names them.
+        paced: whether others write meanwhile, and should not wait for long.
     """
     path = layout.indexes / str(folder)
     files.make_folder(path, below=layout.root)
     with contextlib.ExitStack() as stack:
-        written = [stack.enter_context(files.writing(path / name, sync=sync, point="index")) for name in NAMES]
+        written = [
+            stack.enter_context(files.writing(path / name, sync=sync, point="index", paced=paced)) for name in NAMES
+        ]
         write(lambda number, offset, data: written[number](offset, data))
     if sync:
         # Else a power cut could keep the meta file that names the folder and lose the folder.

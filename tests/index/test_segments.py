@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from kbdb.index import bitmaps, segments
 from kbdb.index.engine import stemmer
+from kbdb.index.in_memory import in_memory
 from kbdb.index.segments import SegmentList, Slot
 
 EMPTY = SegmentList(REFERENCE, FINGERPRINT, PARAMS, stemmer("english"))
@@ -90,3 +91,33 @@ def test_writing_while_a_commit_waits_rewrites_no_more_than_some_times_what_is_n
 ) -> None:
     monkeypatch.setattr(segments, "FLUSHED_SOON", 8)
     assert on_disk(sizes, new).flush_from(soon=True) == first
+
+
+@pytest.mark.parametrize(
+    ("sizes", "run"),
+    [
+        ([9, 9, 9], None),
+        ([9, 9, 9, 9], (0, 4)),
+        ([40, 9, 9, 9, 9], (1, 5)),
+        ([9, 9, 9, 9, 40], (0, 5)),
+        ([9, 3, 9, 9], (0, 4)),
+        ([40, 40, 9, 40, 40, 9], (0, 5)),
+        ([2, 2, 2, 2], None),
+        ([], None),
+    ],
+)
+def test_enough_segments_on_disk_of_about_one_size_are_worth_merging_beside_the_work(
+    monkeypatch: pytest.MonkeyPatch, sizes: list[int], run: tuple[int, int] | None
+) -> None:
+    monkeypatch.setattr(segments, "FLUSHED_SOON", 16)
+    assert on_disk(sizes, 9).run_to_merge() == run
+
+
+def test_what_was_replaced_while_a_run_was_merged_does_not_come_back() -> None:
+    before = on_disk([3, 3], 1)
+    then = before.added([entry(0, body="apples again")], [kbid(1000)])
+    files = in_memory(lambda into: before.write(0, into, 2))
+    merged = then.with_run_merged(before.slots[:2], before.opened(files), 7)
+    assert merged.slots[0].folder == 7
+    assert bitmaps.count(merged.slots[0].current) == 4
+    assert merged.merged(0).slots[0].files == then.merged(0).slots[0].files
