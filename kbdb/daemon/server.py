@@ -22,6 +22,7 @@ from kbdb import platform
 from kbdb.daemon.answers import answer_line, progress_line
 from kbdb.daemon.connection import Connection
 from kbdb.daemon.methods import METHODS, OWN, Method, read_params
+from kbdb.daemon.pace import Pace
 from kbdb.daemon.queue import FairQueue, Job
 from kbdb.daemon.requests import Hello, Nothing, WriteParams
 from kbdb.daemon.writer import Writer
@@ -80,6 +81,7 @@ class Server:
         self._queue = FairQueue()
         self._reading: KnowledgeBase | KbdbError | None = None
         self._readable = Event()
+        self._pace = Pace(may_hang=platform.is_network_file_system(kb.root))
         self._readers = ThreadPoolExecutor(READERS, "kbdb-reader")
         self.writer = Writer(kb, self._queue, lock, self.publish, self._leave_soon)
         self.writer.start()
@@ -173,6 +175,8 @@ class Server:
         params = read_params(method.params, request.params)
         if isinstance(params, WriteParams):
             self._enqueue(connection, request, method, params)
+        elif self._readable.is_set() and self._pace.is_quick(params):
+            self._done(connection, request.id, self._found(request.id, lambda kb: method.run(kb, params, _unheard)))
         else:
             self._read(connection, request.id, lambda kb: method.run(kb, params, _unheard))
 
@@ -181,16 +185,21 @@ class Server:
 
     def _read_now(self, connection: Connection, id: Id, run: Callable[[KnowledgeBase], Any]) -> None:
         """Reads, on a reader's thread."""
+        self._loop.call_soon_threadsafe(self._done, connection, id, self._found(id, run))
+
+    def _found(self, id: Id, run: Callable[[KnowledgeBase], Any]) -> bytes:
+        """Reads; the line of the answer. On any thread."""
         try:
             reading = self._committed()
             outcome = run(reading)
-            if isinstance(outcome, PagedSearchResult) and outcome.unreadable and reading is not self._committed():
-                # What it found may have been removed for good since.
-                outcome = run(self._committed())
-            line = _line_of(id, outcome)
+            if isinstance(outcome, PagedSearchResult):
+                if outcome.unreadable and reading is not self._committed():
+                    # What it found may have been removed for good since.
+                    outcome = run(self._committed())
+                self._pace.note(outcome)
+            return _line_of(id, outcome)
         except Exception as error:
-            line = answer_line(id, _told(error))
-        self._loop.call_soon_threadsafe(self._done, connection, id, line)
+            return answer_line(id, _told(error))
 
     def _committed(self) -> KnowledgeBase:
         """What was last committed; waits until the index is loaded after the start.
