@@ -50,7 +50,7 @@ def _failure(id: Id, error: Exception) -> Failure:
 
 
 def _as_encodable(value: Any) -> Any:
-    """Something of which the encoder makes what it would make of ``as_json(value)``: the value where it has no bytes."""
+    """What the encoder makes the JSON of ``as_json(value)`` of: the value itself, where no bytes can be in it."""
     return as_json(value) if isinstance(value, (SectionView, SectionViews, DocumentView, dict, tuple)) else value
 
 

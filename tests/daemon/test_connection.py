@@ -49,7 +49,7 @@ class Echo:
         connection.answer(request.id, encode(Result(request.id, {})))
 
     def cancel(self, connection: Connection, id: Id) -> None:
-        raise AssertionError(f"nobody cancels {id}")
+        raise AssertionError(f"{connection.peer} cancels {id}")
 
     def disconnected(self, connection: Connection) -> None: ...
 
