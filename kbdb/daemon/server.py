@@ -190,13 +190,13 @@ class Server:
     def _found(self, id: Id, run: Callable[[KnowledgeBase], Any]) -> bytes:
         """Reads; the line of the answer. On any thread."""
         try:
-            reading = self._committed()
+            reading, began = self._committed(), time.thread_time()
             outcome = run(reading)
             if isinstance(outcome, PagedSearchResult):
                 if outcome.unreadable and reading is not self._committed():
                     # What it found may have been removed for good since.
                     outcome = run(self._committed())
-                self._pace.note(outcome)
+                self._pace.note(outcome, time.thread_time() - began)
             return _line_of(id, outcome)
         except Exception as error:
             return answer_line(id, _told(error))

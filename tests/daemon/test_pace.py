@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kbdb.daemon.pace import MAX_CHARACTERS, MAX_HITS, QUICK_ENGINE_MS, QUICK_MS, Pace
+from kbdb.daemon.pace import MAX_CHARACTERS, MAX_HITS, QUICK_CPU_MS, QUICK_ENGINE_MS, QUICK_MS, Pace
 from kbdb.daemon.requests import List, Search
 from kbdb.model.search import PagedSearchResult
 
@@ -31,9 +31,9 @@ ANSWER = PagedSearchResult(
 )
 
 
-def note(pace: Pace, count: int, *, elapsed_ms: float = QUICK_MS / 10, engine_ms: float = 0.0) -> None:
+def note(pace: Pace, count: int, *, cpu_ms: float = 0.5, elapsed_ms: float = 0.6, engine_ms: float = 0.03) -> None:
     for _ in range(count):
-        pace.note(replace(ANSWER, elapsed_ms=elapsed_ms, engine_ms=engine_ms))
+        pace.note(replace(ANSWER, elapsed_ms=elapsed_ms, engine_ms=engine_ms), cpu_ms / 1000)
 
 
 @pytest.fixture
@@ -69,20 +69,23 @@ def test_nothing_but_a_search_is_quick(quick: Pace) -> None:
     assert not quick.is_quick(List())
 
 
-def test_searches_that_take_long_are_not_quick_until_they_are_again(quick: Pace) -> None:
-    note(quick, 100, elapsed_ms=2 * QUICK_MS)
+@pytest.mark.parametrize(
+    "took",
+    [
+        {"cpu_ms": 2 * QUICK_CPU_MS, "elapsed_ms": 2 * QUICK_CPU_MS},
+        {"elapsed_ms": 2 * QUICK_MS},
+        {"engine_ms": 2 * QUICK_ENGINE_MS},
+    ],
+)
+def test_where_searches_take_long_none_is_quick_until_they_do_no_more(quick: Pace, took: dict[str, float]) -> None:
+    note(quick, 100, **took)
     assert not quick.is_quick(Search(query="gate"))
     note(quick, 100)
     assert quick.is_quick(Search(query="gate"))
 
 
-def test_searches_that_are_long_in_the_engine_are_not_quick(quick: Pace) -> None:
-    note(quick, 100, engine_ms=2 * QUICK_ENGINE_MS)
-    assert not quick.is_quick(Search(query="gate"))
-
-
 def test_one_search_that_chance_held_up_changes_nothing(quick: Pace) -> None:
-    note(quick, 1, elapsed_ms=5 * QUICK_MS)
+    note(quick, 1, cpu_ms=5 * QUICK_CPU_MS, elapsed_ms=5 * QUICK_MS)
     assert quick.is_quick(Search(query="gate"))
 
 
