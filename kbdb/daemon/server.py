@@ -1,4 +1,5 @@
-"""Answers clients: reads in a few threads, each on what was last committed; writes handed to the writer.
+"""Answers clients: quick searches at once, other reads in a few threads, all on what was last committed; writes are
+handed to the writer.
 
 Runs on the event loop's thread; what other threads want of it comes through ``call_soon_threadsafe``. Knows no sockets:
 ``kbdb.daemon.process`` listens, ``kbdb.daemon.connection`` speaks.
