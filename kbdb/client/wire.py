@@ -42,6 +42,7 @@ class Wire:
     def __init__(self, address: str, timeout_s: float | None) -> None:
         self._reader = LineReader()
         self._ends_well = False
+        self._timeout_s = timeout_s
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             self._socket.settimeout(timeout_s)
@@ -55,7 +56,9 @@ class Wire:
 
     def set_timeout(self, timeout_s: float | None) -> None:
         """How long each wait may take from now on."""
-        self._socket.settimeout(timeout_s)
+        if timeout_s != self._timeout_s:
+            self._socket.settimeout(timeout_s)
+            self._timeout_s = timeout_s
 
     def send(self, message: Message) -> None:
         """Sends a message.
@@ -109,7 +112,6 @@ class Wire:
 
     def hung_up(self) -> bool:
         """Whether the other side has closed already, as far as is known here; does not wait."""
-        timeout = self._socket.gettimeout()
         try:
             self._socket.settimeout(0)
             return not self._socket.recv(1, socket.MSG_PEEK)
@@ -118,7 +120,7 @@ class Wire:
         except OSError:
             return True
         finally:
-            self._socket.settimeout(timeout)
+            self._socket.settimeout(self._timeout_s)
 
     def shut(self) -> None:
         """Ends the connection for whoever uses it: a thread that waits in ``receive`` hears that nothing more comes.

@@ -17,6 +17,9 @@ from kbdb.rpc.refusals import failure_of
 
 _encode = msgspec.json.Encoder().encode
 
+_ON_REQUEST = tuple(f',"{name}":null'.encode() for name in SearchHit.ON_REQUEST)
+"""What a hit's line holds of a key that was not asked for. It stands in no text: there a quotation mark is escaped."""
+
 
 def answer_line(id: Id, outcome: Any) -> bytes:
     """The answer to a request.
@@ -27,12 +30,15 @@ def answer_line(id: Id, outcome: Any) -> bytes:
     """
     if isinstance(outcome, Exception):
         return encode(_failure(id, outcome))
-    value = as_builtins(outcome)
+    value = _as_encodable(outcome)
     try:
-        return _encode({"jsonrpc": "2.0", "id": id, "result": value}) + b"\n"
+        line = _encode({"jsonrpc": "2.0", "id": id, "result": value})
     except UnicodeEncodeError:
         # A file name that is not UTF-8 has half of a surrogate pair.
-        return encode(Result(id, value))
+        return encode(Result(id, as_json(outcome)))
+    if isinstance(outcome, PagedSearchResult):
+        line = _without_unasked(line, outcome)
+    return line + b"\n"
 
 
 def _failure(id: Id, error: Exception) -> Failure:
@@ -43,17 +49,17 @@ def _failure(id: Id, error: Exception) -> Failure:
     return failure_of(id, told)._replace(code=INTERNAL_ERROR)
 
 
-def as_builtins(value: Any) -> Any:
-    """What ``kbdb.model.as_json`` gives, made faster where no bytes can be in it."""
-    if isinstance(value, (SectionView, SectionViews, DocumentView, dict, tuple)):
-        return as_json(value)
-    answer = msgspec.to_builtins(value)
-    if isinstance(value, PagedSearchResult):
-        for hit in answer["hits"]:
-            for key in SearchHit.ON_REQUEST:
-                if hit[key] is None:
-                    del hit[key]
-    return answer
+def _as_encodable(value: Any) -> Any:
+    """What the encoder makes the JSON of ``as_json(value)`` of: the value itself, where no bytes can be in it."""
+    return as_json(value) if isinstance(value, (SectionView, SectionViews, DocumentView, dict, tuple)) else value
+
+
+def _without_unasked(line: bytes, answer: PagedSearchResult) -> bytes:
+    line = line.replace(b"".join(_ON_REQUEST), b"")
+    if any(getattr(hit, name) is not None for hit in answer.hits for name in SearchHit.ON_REQUEST):
+        for unasked in _ON_REQUEST:
+            line = line.replace(unasked, b"")
+    return line
 
 
 def progress_line(id: Id, step: Progress) -> bytes:

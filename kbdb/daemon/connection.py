@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import socket
+import time
 from typing import Protocol, cast
 
 from kbdb import platform
@@ -18,6 +19,9 @@ log = logging.getLogger(__name__)
 
 MAX_PENDING = 64
 """A client that asks for more at once is not listened to until some are answered."""
+
+TURN_S = 0.002
+"""How long what a client sent at once is answered, or handed on, before others are listened to."""
 
 
 class Handler(Protocol):
@@ -46,6 +50,7 @@ class Connection(asyncio.Protocol):
         self._pending: list[Id] = []
         self._blocked = False
         self._listens = True
+        self._lets_others = False
         self._ends = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -111,7 +116,8 @@ class Connection(asyncio.Protocol):
 
     def _listen(self) -> None:
         """Reads on, or not: a client gets no more memory than it takes answers for."""
-        listens = not self._blocked and not self._ends and len(self._pending) < MAX_PENDING
+        waits = self._blocked or self._lets_others or self._ends
+        listens = not waits and len(self._pending) < MAX_PENDING
         if self._transport is None or self._transport.is_closing() or listens == self._listens:
             return
         self._listens = listens
@@ -121,7 +127,18 @@ class Connection(asyncio.Protocol):
         else:
             self._transport.pause_reading()
 
+    def _let_others(self) -> None:
+        """Reads on after the others had their turn; until then, no more than what has come is taken in."""
+        self._lets_others = True
+        self._listen()
+        asyncio.get_running_loop().call_soon(self._go_on)
+
+    def _go_on(self) -> None:
+        self._lets_others = False
+        self._listen()
+
     def _read_lines(self) -> None:
+        began = time.monotonic()
         while self._listens and self._transport is not None and not self._transport.is_closing():
             try:
                 line = self._lines.next_line()
@@ -135,6 +152,8 @@ class Connection(asyncio.Protocol):
                 self._take(decode(line))
             except BadMessageError as error:
                 self._refuse(error.as_failure())
+            if self._lines.pending and time.monotonic() - began >= TURN_S:
+                self._let_others()
 
     def _take(self, message: object) -> None:
         if isinstance(message, Request):

@@ -1,4 +1,5 @@
-"""Answers clients: reads in a few threads, each on what was last committed; writes handed to the writer.
+"""Answers clients: quick searches at once, other reads in a few threads, all on what was last committed; writes are
+handed to the writer.
 
 Runs on the event loop's thread; what other threads want of it comes through ``call_soon_threadsafe``. Knows no sockets:
 ``kbdb.daemon.process`` listens, ``kbdb.daemon.connection`` speaks.
@@ -22,6 +23,7 @@ from kbdb import platform
 from kbdb.daemon.answers import answer_line, progress_line
 from kbdb.daemon.connection import Connection
 from kbdb.daemon.methods import METHODS, OWN, Method, read_params
+from kbdb.daemon.pace import Pace
 from kbdb.daemon.queue import FairQueue, Job
 from kbdb.daemon.requests import Hello, Nothing, WriteParams
 from kbdb.daemon.writer import Writer
@@ -80,6 +82,7 @@ class Server:
         self._queue = FairQueue()
         self._reading: KnowledgeBase | KbdbError | None = None
         self._readable = Event()
+        self._pace = Pace(may_hang=platform.is_network_file_system(kb.root))
         self._readers = ThreadPoolExecutor(READERS, "kbdb-reader")
         self.writer = Writer(kb, self._queue, lock, self.publish, self._leave_soon)
         self.writer.start()
@@ -173,6 +176,8 @@ class Server:
         params = read_params(method.params, request.params)
         if isinstance(params, WriteParams):
             self._enqueue(connection, request, method, params)
+        elif self._readable.is_set() and self._pace.is_quick(params):
+            self._done(connection, request.id, self._found(request.id, lambda kb: method.run(kb, params, _unheard)))
         else:
             self._read(connection, request.id, lambda kb: method.run(kb, params, _unheard))
 
@@ -181,16 +186,21 @@ class Server:
 
     def _read_now(self, connection: Connection, id: Id, run: Callable[[KnowledgeBase], Any]) -> None:
         """Reads, on a reader's thread."""
+        self._loop.call_soon_threadsafe(self._done, connection, id, self._found(id, run))
+
+    def _found(self, id: Id, run: Callable[[KnowledgeBase], Any]) -> bytes:
+        """Reads; the line of the answer. On any thread."""
         try:
-            reading = self._committed()
+            reading, began = self._committed(), time.thread_time()
             outcome = run(reading)
-            if isinstance(outcome, PagedSearchResult) and outcome.unreadable and reading is not self._committed():
-                # What it found may have been removed for good since.
-                outcome = run(self._committed())
-            line = _line_of(id, outcome)
+            if isinstance(outcome, PagedSearchResult):
+                if outcome.unreadable and reading is not self._committed():
+                    # What it found may have been removed for good since.
+                    outcome = run(self._committed())
+                self._pace.note(outcome, time.thread_time() - began)
+            return _line_of(id, outcome)
         except Exception as error:
-            line = answer_line(id, _told(error))
-        self._loop.call_soon_threadsafe(self._done, connection, id, line)
+            return answer_line(id, _told(error))
 
     def _committed(self) -> KnowledgeBase:
         """What was last committed; waits until the index is loaded after the start.

@@ -1,0 +1,61 @@
+"""Tells which searches the event loop answers itself, because changing threads would cost more than they take.
+
+What a search will take is guessed from what it asks for and from what searches took of late. While the event loop
+answers one, it listens to nobody: whatever may take longer is left to the threads that read.
+"""
+
+from __future__ import annotations
+
+from kbdb.daemon.requests import Params, Search
+from kbdb.model.search import PagedSearchResult
+
+QUICK_CPU_MS = 3.0
+"""Where searches took more CPU of late they go to the readers; two changes of threads cost a twentieth of it."""
+
+QUICK_ENGINE_MS = 0.5
+"""The same of their time in the engine, where several threads can be at once."""
+
+QUICK_MS = 20.0
+"""The same of their time by the clock. What is not CPU is a disk that is slow, or a machine with much else to do: the
+first must not hold up the event loop, and with the second threads wait for each other all the longer."""
+
+MEMORY = 16
+"""About how many searches it remembers: one that chance held up must not count for much."""
+
+MAX_HITS = 20
+MAX_CHARACTERS = 256
+"""The deepest page and the longest query that the event loop answers."""
+
+
+class Pace:
+    """What searches of one database took of late; at first, none is taken to be quick.
+
+    Any thread may note what a search took: that two do so at once and one is lost does no harm.
+
+    Args:
+        may_hang: whether the files are where reading one may take for ever; then no search is quick.
+    """
+
+    def __init__(self, *, may_hang: bool = False) -> None:
+        self._may_hang = may_hang
+        self._cpu_ms = 2 * QUICK_CPU_MS
+        self._engine_ms = self._took_ms = 0.0
+
+    def is_quick(self, params: Params) -> bool:
+        """Whether a request is a search that takes little time."""
+        return (
+            isinstance(params, Search)
+            and self._cpu_ms < QUICK_CPU_MS
+            and self._engine_ms < QUICK_ENGINE_MS
+            and self._took_ms < QUICK_MS
+            and not self._may_hang
+            and len(params.query) <= MAX_CHARACTERS
+            and params.offset + (params.limit or 0) <= MAX_HITS
+            and not (params.content or params.explain or "*" in params.query)
+        )
+
+    def note(self, answer: PagedSearchResult, cpu_s: float) -> None:
+        """Takes in what a search took, and how much of it was CPU, wherever it was answered."""
+        self._cpu_ms += (cpu_s * 1000 - self._cpu_ms) / MEMORY
+        self._engine_ms += (answer.engine_ms - self._engine_ms) / MEMORY
+        self._took_ms += (answer.elapsed_ms - self._took_ms) / MEMORY
