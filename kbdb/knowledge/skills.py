@@ -7,7 +7,7 @@ changed last. What its arguments are beside their markers stands in the front ma
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -31,7 +31,7 @@ _FOLDER = Path(__file__).parent / "builtin"
 
 @dataclass(frozen=True, slots=True)
 class SkillOptions:
-    """What the caller of add_skill said besides name and body. None and nothing mean: as its text says, or as it was."""
+    """What the caller of add_skill said besides name and body. None and none mean: as its text says, or as it was."""
 
     description: str | None = None
     arguments: tuple[SkillArgument, ...] = ()
@@ -77,7 +77,7 @@ def show_skill(core: Core, name: str, values: Mapping[str, Value] | None) -> Ski
         return skill
     texts = check_values(skill.arguments, values, f"skill {name}")
     empty = {argument.name: "" for argument in skill.arguments}
-    return _with_prompt(skill, rendered(skill.body, {**empty, **texts}))
+    return replace(skill, prompt=rendered(skill.body, {**empty, **texts}))
 
 
 def add_skill(core: Core, name: str, body: bytes, options: SkillOptions) -> AddSkillResult:
@@ -95,7 +95,8 @@ def add_skill(core: Core, name: str, body: bytes, options: SkillOptions) -> AddS
     stated = state(core, text, before, head=head, description=options.description, tags=options.tags, who=options.who)
     declared = read_declared(head).arguments
     content = text_of(text.item.section)
-    idle = [argument.name for argument in declared if argument.name not in markers(content)]
+    said = declared if options.arguments or text.has_front_matter else ()
+    idle = [argument.name for argument in said if argument.name not in markers(content)]
     unused = [f"argument {name} is declared, but {{{{{name}}}}} is nowhere in the text" for name in idle]
     return AddSkillResult(
         name=name,
@@ -164,12 +165,6 @@ def _definition(name: str, same: Sequence[Named]) -> SkillDefinition:
         docid=named.home.docid if named.home else "",
         others=tuple(other.section.kbid for other in same[1:]),
     )
-
-
-def _with_prompt(skill: SkillDefinition, prompt: str) -> SkillDefinition:
-    from dataclasses import replace
-
-    return replace(skill, prompt=prompt)
 
 
 def _head(name: str, text: Text, before: Sequence[Named], arguments: Sequence[SkillArgument]) -> str:

@@ -83,9 +83,7 @@ def read_text(section_type: str, name: str, data: bytes) -> Text:
         raise InvalidArgumentError(f"the {section_type} {name} has no text", "give some beside the front matter")
     declared = read_declared(parsed.head)
     for fault in (*parsed.warnings, *declared.faults):
-        raise InvalidArgumentError(
-            f"the front matter of {name}: {fault}", "kbdb/knowledge/README.md shows how it looks"
-        )
+        raise InvalidArgumentError(f"the front matter of {name}: {fault}", "correct it, or leave it out")
     (part,) = parsed.parts
     section = make_section(section_type, MARKDOWN, name, part.content)
     item = Item(Placement(section.kbid, part.level, "", (), 0, 0, part.gap or "\n"), section)

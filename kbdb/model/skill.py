@@ -27,8 +27,8 @@ class SkillArgument:
 class SkillDefinition:
     """The answer to skill: a template with ``{{argument}}`` markers, and what they stand for, in their order.
 
-    ``kbid`` and ``docid`` are empty where it is built in, ``docid`` also where no document is about it alone. ``others``:
-    live skills of the same name that it goes before. ``prompt``: the body with values put in, where values were given.
+    ``kbid`` and ``docid`` are empty where it is built in, ``docid`` also where no document is its own. ``others``: live
+    skills of the same name that it goes before. ``prompt``: the body with values put in, where values were given.
     """
 
     ON_REQUEST: ClassVar = ("prompt",)
