@@ -58,12 +58,9 @@ def rendered(text: str, values: Mapping[str, str]) -> str:
 
 
 def _shown(argument: SkillArgument) -> str:
-    optional = "" if argument.required else ", optional"
-    return (
-        argument.name
-        if argument.type == "string" and argument.required
-        else f"{argument.name} ({argument.type}{optional})"
-    )
+    said: list[str] = [argument.type] if argument.type != "string" else []
+    said += [] if argument.required else ["optional"]
+    return f"{argument.name} ({', '.join(said)})" if said else argument.name
 
 
 def _text(argument: SkillArgument, value: Value) -> str | None:

@@ -1,7 +1,7 @@
 """Skills and agents are read whole: one source is one section, whatever headings it has.
 
-Its title, which gives the name, is what the caller says, else the ``name`` in its front matter, else what it would be for
-any document.
+Its title, which gives the name, is what the caller says, else the ``name`` in its front matter, else what a document's
+title is.
 """
 
 from __future__ import annotations
