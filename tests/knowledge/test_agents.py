@@ -178,6 +178,19 @@ def test_removing_an_agent_leaves_its_skills_and_can_be_taken_back(skilled: Know
     assert skills(skilled) == ["sign", "review"]
 
 
+def test_a_skill_that_only_an_agent_lists_has_a_document_of_its_own_when_it_is_dropped(
+    skilled: KnowledgeBase, home: Path
+) -> None:
+    source = write(home / "sign.md", "Sign.\n")
+    skilled.learn([source], section_type="skill")
+    skilled.add_agent("reviewer", PERSONA, skills=["sign", "review"])
+    write(source, "---\ntitle: x\n---\n")
+    skilled.learn([source])
+    skilled.add_agent("reviewer", PERSONA, skills=["review"])
+    assert skilled.skill("sign").body == "Sign."
+    assert skilled.check().ok
+
+
 def test_a_learned_file_is_an_agent_without_skills_until_it_is_given_some(skilled: KnowledgeBase, home: Path) -> None:
     text = "---\nname: code-reviewer\ndescription: Reviews.\n---\n\n# You\n\nReview.\n\n# Then\n\nReport.\n"
     source = write(home / "agents" / "r.md", text)

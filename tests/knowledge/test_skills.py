@@ -284,8 +284,30 @@ def test_a_removed_text_comes_back_for_its_user_and_not_for_others(kb: Knowledge
     assert (held.status, held.kbid, [text.state for text in held.suppressed]) == ("unchanged", "", ["forgotten"])
     assert names(kb) == []
     back = kb.add_skill("press", "Press.")
-    assert (back.kbid, back.status, names(kb)) == (added.kbid, "updated", ["press"])
+    assert (back.kbid, back.status, names(kb)) == (added.kbid, "added", ["press"])
     assert any("it is back" in warning for warning in back.warnings)
+
+
+def test_what_was_removed_says_nothing_of_what_comes_after_and_can_still_be_restored(kb: KnowledgeBase) -> None:
+    old = kb.add_skill(
+        "press", "Press {{a}}.", description="Old.", arguments=[SkillArgument("a", "number")], tags=["x"]
+    )
+    kb.remove_skill("press")
+    new = kb.add_skill("press", "Press {{a}} anew.")
+    assert (new.status, new.superseded, new.arguments) == ("added", (), (SkillArgument("a"),))
+    assert (kb.skill("press").description, kb.list(docid=new.docid).items[0].tags) == ("", ())
+    kb.restore(old.kbid)
+    assert {kb.skill("press").kbid, *kb.skill("press").others} == {old.kbid, new.kbid}
+    assert kb.check().ok
+
+
+def test_a_skill_leaves_a_document_that_has_more_in_it_as_it_is(kb: KnowledgeBase) -> None:
+    shared = docid(kb.learn(content="Press.", title="press", section_type="skill"))
+    kb.learn(content="Pour.", title="pour", section_type="skill", docid=shared)
+    changed = kb.add_skill("press", "Press hard.")
+    assert changed.documents == (changed.docid, shared)
+    assert [item.title for item in kb.list("sections", docid=shared).items] == ["press", "pour"]
+    assert names(kb) == ["pour", "press"]
 
 
 def test_a_text_that_is_held_back_does_not_cost_the_name_the_one_it_has(kb: KnowledgeBase) -> None:
