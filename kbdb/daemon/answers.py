@@ -9,6 +9,7 @@ import msgspec
 from kbdb.errors import KbdbError
 from kbdb.model.read import DocumentView, SectionView, SectionViews
 from kbdb.model.search import PagedSearchResult, SearchHit
+from kbdb.model.skill import AgentDefinition, SkillDefinition
 from kbdb.model.to_json import as_json
 from kbdb.progress import Progress
 from kbdb.rpc.codes import INTERNAL_ERROR
@@ -19,6 +20,9 @@ _encode = msgspec.json.Encoder().encode
 
 _ON_REQUEST = tuple(f',"{name}":null'.encode() for name in SearchHit.ON_REQUEST)
 """What a hit's line holds of a key that was not asked for. It stands in no text: there a quotation mark is escaped."""
+
+_PUT_BY_HAND = (SectionView, SectionViews, DocumentView, SkillDefinition, AgentDefinition, dict, tuple)
+"""Values with bytes in them, or with keys that are left out where they hold nothing."""
 
 
 def answer_line(id: Id, outcome: Any) -> bytes:
@@ -50,8 +54,8 @@ def _failure(id: Id, error: Exception) -> Failure:
 
 
 def _as_encodable(value: Any) -> Any:
-    """What the encoder makes the JSON of ``as_json(value)`` of: the value itself, where no bytes can be in it."""
-    return as_json(value) if isinstance(value, (SectionView, SectionViews, DocumentView, dict, tuple)) else value
+    """What the encoder makes the JSON of ``as_json(value)`` of: the value itself, where that gives the same."""
+    return as_json(value) if isinstance(value, _PUT_BY_HAND) else value
 
 
 def _without_unasked(line: bytes, answer: PagedSearchResult) -> bytes:

@@ -28,6 +28,7 @@ from kbdb.knowledge.arguments import (
 from kbdb.knowledge.core import Core
 from kbdb.knowledge.entries import clean_tags
 from kbdb.knowledge.search import SearchOptions
+from kbdb.knowledge.skill_verbs import SkillVerbs
 from kbdb.model.change import GroupResult, RemoveSectionResult, RestoreResult, UpdateResult
 from kbdb.model.learn import AddSectionResult
 from kbdb.model.read import DocumentView, ListResult, RecallResults, SectionView, SectionViews
@@ -37,7 +38,7 @@ from kbdb.progress import Report
 from kbdb.store.ids import check_docid
 
 
-class KnowledgeBase:
+class KnowledgeBase(SkillVerbs):
     """An open database. Use it as a context manager, or close it: closing writes the index and empties the journal.
 
     One thread at a time may use it; ``reading`` gives others something to read. All methods raise DatabaseClosedError
@@ -169,7 +170,7 @@ class KnowledgeBase:
             content: a text instead of paths.
             title: of the document; for one file or text.
             type: media type; else the file's name tells.
-            section_type: ``default``, ``skill`` or ``agent``.
+            section_type: ``default``, ``skill`` or ``agent``; a source of the latter two is one section.
             description: what the document is about.
             tags: added to those the source gives and those it had.
             docid: of the document to make, renew or (with content) join.
