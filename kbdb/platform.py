@@ -1,7 +1,7 @@
 """What differs between operating systems: durable writes, file locks, processes, sockets and where they live.
 
-The only file with code for Windows and macOS. Paths inside a database are ``kbdb.paths``; what writes files whole or not
-at all, ``kbdb.store.files`` in a database and ``kbdb.setup.files`` elsewhere, is built on the helpers here.
+The only file with code for Windows and macOS. Paths inside a database are ``kbdb.paths``; what writes files whole or
+not at all, ``kbdb.store.files`` in a database and ``kbdb.setup.files`` elsewhere, is built on the helpers here.
 """
 
 from __future__ import annotations

@@ -30,13 +30,15 @@ class Member:
 
     Attributes:
         key: its name.
-        key_start: where the name's quote stands.
+        key_start: where the name's first quote stands.
+        key_end: behind its last one.
         value: what it is.
         comma: where the comma after it stands; None where there is none.
     """
 
     key: str
     key_start: int
+    key_end: int
     value: Node
     comma: int | None
 
@@ -124,7 +126,7 @@ def _object(text: str, start: int, depth: int) -> Node:
         value = _value(text, _skip(text, colon + 1), depth + 1)
         comma = _skip(text, value.end)
         has_comma = text[comma : comma + 1] == ","
-        members.append(Member(key.value, place, value, comma if has_comma else None))
+        members.append(Member(key.value, place, key.end, value, comma if has_comma else None))
         place = _skip(text, comma + 1) if has_comma else comma
     return Node({member.key: member.value.value for member in members}, start, place + 1, tuple(members))
 

@@ -72,7 +72,7 @@ def take_out(text: str, path: Sequence[str]) -> str:
         way.append((node, member))
         node = member.value
     parent, member = way.pop()
-    while way and _is_all_of(text, parent, member):
+    while way and _is_all_of(text, parent, member) and not _has_comment(text, way[-1][1]):
         parent, member = way.pop()
     return _without(text, parent, member)
 
@@ -185,6 +185,11 @@ def _is_all_of(text: str, node: Node, member: Member) -> bool:
     between = text[member.value.end : behind - 1] if member.comma is not None else ""
     rest = text[node.start + 1 : member.key_start] + between + text[behind : node.end - 1]
     return not rest.strip(_BLANK)
+
+
+def _has_comment(text: str, member: Member) -> bool:
+    """Whether there is a comment between a member's name and its value."""
+    return bool(COMMENT.search(text, member.key_end, member.value.start))
 
 
 def _blank_start(text: str, lowest: int, place: int) -> int:

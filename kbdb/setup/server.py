@@ -79,8 +79,8 @@ def same_program(command: object, ours: str) -> bool:
 def _finds_it(of: Client, scope: Scope, location: Location, project: Path) -> bool:
     """Whether a program that is used where this scope counts finds the database by itself.
 
-    One that starts servers in the folder it is used in finds a project's own database, and the user's one where there is
-    none nearer. It finds none that --db or $KBDB_DB names, nor that of one project when it is used in another.
+    One that starts servers in the folder it is used in finds a project's own database, and the user's one where there
+    is none nearer. It finds none that --db or $KBDB_DB names, nor that of one project when it is used in another.
     """
     if not of.follows or location.rule not in ("nearest", "user"):
         return False

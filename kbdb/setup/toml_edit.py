@@ -1,8 +1,8 @@
 """Changes one entry of a TOML text and leaves every other byte as it is.
 
-tomlkit would do for most files, yet it leaves line breaks of its own behind, mixes line ends, and refuses a table inside
-an inline one. What is written here is read again by ``tomllib`` in ``kbdb.setup.change``, and taking out what was put in
-gives the text as it was before.
+tomlkit would do for most files, yet it leaves line breaks of its own behind, mixes line ends, and refuses a table
+inside an inline one. What is written here is read again by ``tomllib`` in ``kbdb.setup.change``, and taking out what
+was put in gives the text as it was before.
 """
 
 from __future__ import annotations
