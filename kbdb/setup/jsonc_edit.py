@@ -165,6 +165,8 @@ def _without(text: str, node: Node, member: Member) -> str:
     has_own_comment = text[behind : node.end].lstrip(" \t").startswith("/")
     if not has_own_comment:
         start = _blank_start(text, lowest, start)
+        if _ends_in_line_comment(text, lowest, start) and text[behind:].lstrip(" \t")[:1] not in ("\r", "\n"):
+            start = text.index("\n", start) + 1 if "\n" in text[start : member.key_start] else start + 1
     cuts = [(start, end)]
     if member.comma is not None:
         cuts.append((member.comma, behind))

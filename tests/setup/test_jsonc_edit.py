@@ -231,6 +231,11 @@ def test_a_comment_on_the_line_of_the_entry_stays_on_it() -> None:
     assert take_out(text, ("kbdb",)) == '{\n   // ours\n  "b": 1 // theirs\n}'
 
 
+def test_what_follows_on_the_line_of_an_entry_does_not_get_into_a_comment() -> None:
+    assert take_out('{// c\n"kbdb": {}}', ("kbdb",)) == "{// c\n}"
+    assert take_out('{"a": 1, // c\r\n"kbdb": {}, "b": 2}', ("kbdb",)) == '{"a": 1, // c\r\n "b": 2}'
+
+
 def test_an_entry_that_stands_twice_is_not_guessed_at() -> None:
     text = '{\n  "mcpServers": {},\n  "mcpServers": {}\n}'
     with pytest.raises(TextFault, match=r"line 3, column 3: 'mcpServers' stands here a second time"):
