@@ -30,13 +30,13 @@ class Done:
         change: what it is.
         written: whether the file was.
         server: what the entry starts; None when it was taken out.
-        missing: whether there is no database yet.
+        missing: how to make the database that the entry uses; empty where there is one.
     """
 
     change: Change
     written: bool
     server: Server | None
-    missing: bool
+    missing: str
 
 
 def setup(
@@ -91,7 +91,7 @@ def _change(session: Session, of: Client, wanted: str | None, *, write: bool, re
 
     scope, folders = scope_of(of, wanted), _folders()
     if remove:
-        change, server, missing = removing(of, scope, folders), None, False
+        change, server, missing = removing(of, scope, folders), None, ""
     else:
         server, missing = _server(session, of, scope, folders)
         change = adding(of, scope, folders, server)
@@ -115,11 +115,18 @@ def _print(session: Session, of: Client, wanted: str | None) -> int:
     return Exit.DONE
 
 
-def _server(session: Session, of: Client, scope: Any, folders: Folders) -> tuple[Server, bool]:
+def _server(session: Session, of: Client, scope: Any, folders: Folders) -> tuple[Server, str]:
+    """What the entry starts, and how to make its database where there is none yet."""
     from kbdb.setup.server import server
 
     location = session.locate()
-    return server(of, scope, location, folders.project), not location.exists
+    missing = ""
+    if not location.exists:
+        by = "kbdb init creates one here; then run this again"
+        by = f"kbdb init --db {session.db} creates it" if location.rule == "option" else by
+        by = "kbdb init creates it" if location.rule == "environment" else by
+        missing = f"there is no database at {location.root} yet: {by}"
+    return server(of, scope, location, folders.project), missing
 
 
 def _folders() -> Folders:

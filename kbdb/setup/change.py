@@ -259,8 +259,8 @@ def _told(path: Path, fault: TextFault) -> SettingsFileError:
 def _diff(path: Path, before: bytes | None, after: bytes) -> str:
     """A unified diff; only the lines that differ are compared, for settings files may be long."""
     old, new = _LINE.findall((before or b"").decode("utf-8")), _LINE.findall(after.decode("utf-8"))
-    start = _common(old, new)
-    end = _common(old[start:][::-1], new[start:][::-1])
+    start = common(old, new)
+    end = common(old[start:][::-1], new[start:][::-1])
     first = max(0, start - CONTEXT)
     left, right = (lines[first : len(lines) - max(0, end - CONTEXT)] for lines in (old, new))
     name = "/dev/null" if before is None else str(path)
@@ -268,7 +268,8 @@ def _diff(path: Path, before: bytes | None, after: bytes) -> str:
     return "".join(_shifted(line, first) if line.startswith("@@") else _ended(line) for line in lines)
 
 
-def _common(one: Sequence[str], other: Sequence[str]) -> int:
+def common(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many items, or letters, two begin with alike."""
     count = 0
     for left, right in zip(one, other, strict=False):
         if left != right:

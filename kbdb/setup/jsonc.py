@@ -108,7 +108,8 @@ def _string(text: str, place: int) -> Node:
     found = _STRING.match(text, place)
     if not found:
         raise TextFault(text, place, "this string has no end, or a character that must be escaped")
-    return Node(json.loads(found[0]), place, found.end())
+    quoted = found[0]
+    return Node(json.loads(quoted) if "\\" in quoted else quoted[1:-1], place, found.end())
 
 
 def _object(text: str, start: int, depth: int) -> Node:

@@ -77,8 +77,18 @@ def test_a_database_that_is_named_gets_into_the_entry(run: Any, folder: Path) ->
     ] == str(folder.resolve())
 
 
-def test_where_there_is_no_database_yet_it_is_said(run: Any) -> None:
-    assert "kbdb init" in run("setup", "gemini").text
+def test_where_there_is_no_database_yet_it_is_said_how_to_make_it(run: Any) -> None:
+    assert "yet: kbdb init creates one here; then run this again" in run("setup", "gemini").text
+    assert "yet: kbdb init --db x creates it" in run("setup", "gemini", "--db", "x").text
+
+
+def test_of_a_file_on_one_long_line_only_the_change_is_shown(kb: Any, folder: Path) -> None:
+    before = json.dumps({"a": "x" * 5000, "mcpServers": {}, "b": "y" * 5000})
+    (folder / ".mcp.json").write_text(before, encoding="utf-8")
+    ran = kb("setup", "claude-code")
+    assert max(map(len, ran.text.splitlines())) < 1000
+    assert '"mcpServers": {"kbdb": {"type": "stdio", ' in ran.text
+    assert len(kb("setup", "claude-code", "--remove", "--json").json["diff"]) > 20_000
 
 
 def test_a_project_s_file_is_made_where_git_says_the_project_begins(kb: Any, folder: Path) -> None:

@@ -16,6 +16,11 @@ _WORDS = {
     "update": ("updated kbdb in", "would update kbdb in"),
     "remove": ("took kbdb out of", "would take kbdb out of"),
 }
+LONG = 1000
+"""Lines of a diff with more characters are cut to the change and ``AROUND`` characters on both sides."""
+
+AROUND = 40
+
 _LINES: dict[str, Style] = {"+": "good", "-": "bad", "@": "dim"}
 
 
@@ -23,7 +28,7 @@ def draw_done(done: Done, paper: Paper) -> str:
     """The diff, what was done to which file, and what to do next."""
     change = done.change
     file, title = paper.plain(str(change.file)), change.client.title
-    lines = [_painted(line, paper) for line in change.diff.split("\n")[:-1]]
+    lines = [_painted(line, paper) for line in _shortened(change.diff.split("\n")[:-1])]
     if change.action == "none":
         told = "has kbdb already" if change.entry else "has no kbdb"
         lines.append(f"nothing to change: {title} {told} ({file})")
@@ -33,7 +38,7 @@ def draw_done(done: Done, paper: Paper) -> str:
     if done.server is not None:
         lines.append(paper.paint(paper.plain(f"database: {done.server.database}"), "dim"))
     if done.missing:
-        lines += notes(["there is no database yet: kbdb init creates one here; then run this again"], paper)
+        lines += notes([done.missing], paper)
     if done.written and change.action != "remove":
         lines.append(f"next: {change.client.afterwards}")
     return joined(lines)
@@ -51,6 +56,22 @@ def draw_overview(seen: tuple[Seen, ...], paper: Paper) -> str:
     form = (Column("strong"), Column(), Column(), Column(), Column("dim", cut=True, rank=1))
     told = "kbdb setup CLIENT puts kbdb into one; with --dry-run it only shows what would change"
     return joined([*columns(paper, rows, form), *notes(faults, paper), told])
+
+
+def _shortened(lines: list[str]) -> list[str]:
+    """The lines of a diff, of a file that is one long line only what stands around the change."""
+    long = [line for line in lines if len(line) > LONG]
+    if len(long) != 2 or long[0][0] != "-" or long[1][0] != "+":
+        return lines
+    from kbdb.setup.change import common
+
+    old, new = long
+    start = common(old[1:], new[1:]) + 1
+    end = common(old[start:][::-1], new[start:][::-1])
+    shown = {
+        line: f"{line[0]}…{line[max(1, start - AROUND) : len(line) - max(0, end - AROUND)]}…" for line in (old, new)
+    }
+    return [shown.get(line, line) for line in lines]
 
 
 def _painted(line: str, paper: Paper) -> str:
