@@ -133,6 +133,12 @@ class ConfigError(KbdbError):
     code = "BAD_CONFIG"
 
 
+class SettingsFileError(KbdbError):
+    """Another program's settings file is not what that program reads, or changed while kbdb was changing it."""
+
+    code = "BAD_SETTINGS_FILE"
+
+
 class SectionNotFoundError(KbdbError):
     """No stored section has this kbid."""
 

@@ -128,9 +128,15 @@ def locate(named: str | os.PathLike[str] | None = None, environ: Mapping[str, st
         named: the value of ``--db``, if given.
         environ: the environment to look in.
     """
-    if explicit := _explicit(named, environ):
-        return explicit
-    here = _current_folder()
+    return _explicit(named, environ) or locate_from(_current_folder())
+
+
+def locate_from(here: Path | None) -> Location:
+    """The database that a command without ``--db`` and $KBDB_DB means: the nearest upwards, else the user's.
+
+    Args:
+        here: the folder it runs in; None when that was deleted.
+    """
     for folder in (here, *here.parents) if here else ():
         if os.path.isdir(folder / DATABASE_FOLDER):
             reason = "it is in the current folder" if folder == here else "it is the nearest above the current folder"

@@ -1,7 +1,7 @@
 """What differs between operating systems: durable writes, file locks, processes, sockets and where they live.
 
-The only file with code for Windows and macOS. Paths inside a database are ``kbdb.paths``; the one atomic write path,
-``kbdb.store.files``, is built on the helpers here.
+The only file with code for Windows and macOS. Paths inside a database are ``kbdb.paths``; what writes files whole or
+not at all, ``kbdb.store.files`` in a database and ``kbdb.setup.files`` elsewhere, is built on the helpers here.
 """
 
 from __future__ import annotations
@@ -65,6 +65,28 @@ def get_tmpdir() -> Path:
     import tempfile
 
     return Path(tempfile.gettempdir())
+
+
+def user_config_dir(home: Path, environ: Mapping[str, str], system: str = sys.platform) -> Path:
+    """Where programs keep a user's settings: ``~/.config``, ``~/Library/Application Support`` or ``%APPDATA%``.
+
+    Args:
+        home: the user's folder.
+        environ: the environment to look in.
+        system: as ``sys.platform`` names it.
+    """
+    if system == "darwin":
+        return home / "Library" / "Application Support"
+    if system == "win32":
+        given = environ.get("APPDATA", "")
+        return Path(given) if given else home / "AppData" / "Roaming"
+    return xdg_config_dir(home, environ)
+
+
+def xdg_config_dir(home: Path, environ: Mapping[str, str]) -> Path:
+    """``$XDG_CONFIG_HOME``, else ``~/.config``; some programs use it on every system."""
+    given = environ.get("XDG_CONFIG_HOME", "")
+    return Path(given) if os.path.isabs(given) else home / ".config"
 
 
 def is_process_alive(pid: int) -> bool:

@@ -1,4 +1,4 @@
-"""Writes docs/cli.md, docs/configuration.md and docs/methods.json from what the program itself says of these.
+"""Writes docs/cli.md, docs/configuration.md, docs/methods.json and docs/server.json from what the program itself says.
 
 Run it after changing a command, an option, a result, a setting or what a method of the daemon takes; tests/docs fails
 while a page is behind.
@@ -14,6 +14,7 @@ from typing import Any
 
 import typer
 
+from kbdb import __version__
 from kbdb.cli.app import command_line
 from kbdb.config import SETTINGS, toml_value
 from kbdb.daemon.methods import schemas
@@ -153,12 +154,33 @@ RESULTS: dict[str, tuple[type[Any], ...]] = {
 """What the commands answer with ``--json``: the object, then those inside it."""
 
 
+SERVER: dict[str, Any] = {
+    "$schema": "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json",
+    "name": "io.github.kbdb/kbdb",
+    "title": "kbdb",
+    "description": "Memory for agents in plain files: search, recall, learn and revise, offline and in milliseconds",
+    "version": __version__,
+    "packages": [
+        {
+            "registryType": "pypi",
+            "identifier": "kbdb",
+            "version": __version__,
+            "runtimeHint": "uvx",
+            "transport": {"type": "stdio"},
+            "packageArguments": [{"type": "positional", "value": "mcp"}],
+        }
+    ],
+}
+"""What the MCP registry is told; README.md names it back in its first lines, which proves whose it is."""
+
+
 def pages() -> dict[Path, str]:
     """The text of each generated page."""
     return {
         DOCS / "cli.md": cli_page(),
         DOCS / "configuration.md": configuration_page(),
         DOCS / "methods.json": methods_page(),
+        DOCS / "server.json": json.dumps(SERVER, indent=2) + "\n",
     }
 
 

@@ -23,6 +23,9 @@ WIDTH = "92"
 HOME = "/home/you/notes"
 """What a page shows for the folder in which its transcripts run."""
 
+PROGRAMS = "/home/you/.local/bin"
+"""And for the folder that ``kbdb`` is started from."""
+
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 NOT_PASSED_ON = ("KBDB_DB", "KBDB_DAEMON", "FORCE_COLOR")
@@ -73,9 +76,10 @@ class Sandbox:
         self.folder = folder
         self.work = folder / "work"
         shutil.copytree(ROOT / "docs", self.work / "docs")
-        programs = folder / "bin"
+        programs = self.programs = folder / "bin"
         programs.mkdir()
-        for name, arguments in (("kbdb", "-m kbdb"), ("python", "")):
+        started = f"import sys; sys.argv[0] = '{programs / 'kbdb'}'; from kbdb.__main__ import main; sys.exit(main())"
+        for name, arguments in (("kbdb", f'-c "{started}"'), ("python", "")):
             program = programs / name
             program.write_text(f'#!/bin/sh\nexec "{sys.executable}" {arguments} "$@"\n', encoding="utf-8")
             program.chmod(0o755)
@@ -100,7 +104,7 @@ class Sandbox:
             self.run(f"kbdb daemon stop --db '{database}'")
 
     def run(self, command: str) -> str:
-        """What a command writes to stdout and stderr, the sandbox's folder shown as ``HOME``."""
+        """What a command writes to stdout and stderr, the sandbox's folders shown as ``HOME`` and ``PROGRAMS``."""
         ran = subprocess.run(
             ["bash", "-c", command],
             cwd=self.work,
@@ -109,7 +113,9 @@ class Sandbox:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
         )
-        text = ran.stdout.decode().replace(str(self.work.resolve()), HOME).replace(str(self.work), HOME)
+        text = ran.stdout.decode()
+        for folder, shown in ((self.work, HOME), (self.programs, PROGRAMS)):
+            text = text.replace(str(folder.resolve()), shown).replace(str(folder), shown)
         return text if not text or text.endswith("\n") else text + "\n"
 
 

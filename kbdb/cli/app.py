@@ -49,6 +49,7 @@ COMMANDS = {
     "where": "about.where",
     "config": "about.config",
     "doctor": "doctor.doctor",
+    "setup": "setup.setup",
 }
 """Every command, in the order help lists them, with the function in this folder that is it; ``GROUPS`` follow.
 

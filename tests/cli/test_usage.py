@@ -26,6 +26,10 @@ WRONG = [
     ["retrieve", "a", "b"],
     ["db", "drop"],
     ["where", "--db", ""],
+    ["setup", "emacs"],
+    ["setup", "--remove"],
+    ["setup", "claude-desktop", "--scope", "project"],
+    ["setup", "cursor", "--print", "--remove"],
 ]
 
 

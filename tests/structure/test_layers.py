@@ -17,11 +17,12 @@ PACKAGE = ROOT / "kbdb"
 GROUND = {"model", "errors", "config", "paths", "platform", "plan", "checks", "normalise", "languages", "stop_words"}
 GROUND |= {"unicode_data", "progress"}
 BELOW: dict[str, set[str]] = {
-    "cli": {"client", "daemon", "knowledge", "ingest", "query", "store", "index"},
+    "cli": {"client", "daemon", "knowledge", "ingest", "query", "store", "index", "setup"},
     "mcp": {"client"},
     "daemon": {"rpc", "knowledge", "ingest"},
     "client": {"rpc"},
     "rpc": set(),
+    "setup": set(),
     "knowledge": {"ingest", "query", "store", "index"},
     "ingest": set(),
     "query": {"index"},
