@@ -52,9 +52,15 @@ class UsageError(KbdbError):
 
 
 class InterruptedByUserError(KbdbError):
-    """Ctrl-C ended the command before it had an answer."""
+    """Ctrl-C, or who asked, ended a call before it had an answer."""
 
     code = "INTERRUPTED"
+
+
+class InterruptedByStopError(InterruptedByUserError):
+    """The daemon was stopped before a long run came to its end."""
+
+    code = "DAEMON_STOPPED"
 
 
 class NotADatabaseError(KbdbError):

@@ -27,7 +27,10 @@ def start(context: typer.Context, db: Db = None, as_json_: Json = False) -> int:
 
 
 def stop(context: typer.Context, db: Db = None, as_json_: Json = False) -> int:
-    """Stop the daemon, once it has done what it took on; exit code 3 where none ran."""
+    """Stop the daemon; exit code 3 where none ran.
+
+    A learn under way ends after the current document and tells what it stored; other long runs end and change nothing.
+    """
     from kbdb.client.stop import stop as end
 
     session = Session.of(context, db, as_json_)

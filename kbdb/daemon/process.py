@@ -132,8 +132,9 @@ class _Life:
     async def _end(self, server: Server) -> None:
         """Answers what was taken on, then gives the database up; the loop goes on to send answers meanwhile."""
         self._places.stop_listening()
-        log.info("leaves: %s", self._reason or "it cannot go on")
-        server.let_go()
+        reason = self._reason or "it cannot go on"
+        log.info("leaves: %s", reason)
+        server.let_go(reason)
         try:
             await asyncio.to_thread(server.close)
             await asyncio.to_thread(self._close)

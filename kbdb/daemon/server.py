@@ -25,7 +25,14 @@ from kbdb.daemon.methods import METHODS, OWN, Method, read_params
 from kbdb.daemon.queue import FairQueue, Job
 from kbdb.daemon.requests import Hello, Nothing, WriteParams
 from kbdb.daemon.writer import Writer
-from kbdb.errors import BusyError, InterruptedByUserError, InvalidArgumentError, KbdbError, NotADatabaseError
+from kbdb.errors import (
+    BusyError,
+    InterruptedByStopError,
+    InterruptedByUserError,
+    InvalidArgumentError,
+    KbdbError,
+    NotADatabaseError,
+)
 from kbdb.knowledge import KnowledgeBase
 from kbdb.model.search import PagedSearchResult
 from kbdb.paths import Layout
@@ -38,6 +45,8 @@ log = logging.getLogger(__name__)
 READERS = max(2, min(4, os.cpu_count() or 1))
 """Threads that read: as many as there are cores. Outside the engine one of them runs at a time, and twice as many as
 cores cost a quarter of the throughput; at least two, so that a long list holds up no search."""
+
+STORED_BEFORE = "what was acknowledged before is stored"
 
 UNREAD_S, UNREAD_PAUSE_S = 10.0, 0.005
 """How long, and how often, it waits at its end for clients to read their answers."""
@@ -132,7 +141,7 @@ class Server:
         asked = self._connections.get(connection, {}).get(id)
         if asked is None:
             return
-        asked.job.cancelled.set()
+        asked.job.cancelled = InterruptedByUserError("interrupted", STORED_BEFORE)
         if self._queue.withdraw(asked.job):
             interrupted = InterruptedByUserError("interrupted", "nothing was stored")
             self._finish(connection, id, answer_line(id, interrupted))
@@ -143,10 +152,18 @@ class Server:
             for id in list(asked):
                 self.cancel(connection, id)
 
-    def let_go(self) -> None:
-        """Closes each connection once all it asked for is answered; who has more to ask finds the next daemon."""
+    def let_go(self, reason: str) -> None:
+        """Closes each connection once all it asked for is answered; who has more to ask finds the next daemon.
+
+        Long writes end early, each with what it has stored: until they do, nobody else is served.
+        """
         self._lets_go = True
-        for connection in list(self._connections):
+        stopped = InterruptedByStopError(
+            f"the daemon was stopped: {reason}", f"{STORED_BEFORE}; ask again for the rest"
+        )
+        for connection, asked in list(self._connections.items()):
+            for job in (one.job for one in asked.values()):
+                job.cancelled = job.cancelled or (None if job.is_short else stopped)
             connection.close_when_answered()
 
     def close(self) -> None:

@@ -265,17 +265,40 @@ def test_a_write_asked_for_before_the_end_is_answered_before_it(daemon: Daemon) 
 
 
 def test_at_its_end_it_says_which_requests_it_still_answers(daemon: Daemon, tmp_path: Path) -> None:
-    for number in range(50):
+    for number in range(400):
         (tmp_path / f"n{number}.md").write_text(f"# Note {number}\n\n" + "text of the note. " * 300, encoding="utf-8")
     talk = daemon.talk()
-    id = talk.send("learn", paths=[str(tmp_path)], progress=True)
+    id = talk.send("learn", paths=[str(tmp_path)], progress=True, exclude=[".kbdb"])
     assert (talk.receive() or {})["method"] == "progress"
     daemon.talk().ask("shutdown")
     while (told := talk.receive() or {}).get("method") == "progress":
         pass
     assert told == {"jsonrpc": "2.0", "method": "closing", "params": {"answers": [id]}}
-    assert talk.answer_to(id)["result"]["sections_added"] == 50
+    assert talk.answer_to(id)["result"]["documents"]
     assert talk.receive() is None
+
+
+def test_a_stop_ends_a_long_learn_with_what_it_stored_and_short_writes_are_done(daemon: Daemon, tmp_path: Path) -> None:
+    for number in range(400):
+        (tmp_path / f"n{number}.md").write_text(f"# Note {number}\n\n" + "text of the note. " * 300, encoding="utf-8")
+    learner, waiting, writer = daemon.talk(), daemon.talk(), daemon.talk()
+    id = learner.send("learn", paths=[str(tmp_path)], progress=True, exclude=[".kbdb"])
+    assert (learner.receive() or {})["method"] == "progress"
+    rebuild = waiting.send("rebuildIndexes")
+    short = writer.send("addSection", content="a fact", title="Fact")
+    assert waiting.ask("ping") == writer.ask("ping") == {}
+    assert daemon.stop() == 0
+    learned = learner.answer_to(id)["result"]
+    assert (learned["interrupted"], learned["interrupted_by"]) == (True, "DAEMON_STOPPED")
+    refused = waiting.answer_to(rebuild)["error"]
+    assert refused["data"]["code"] == "DAEMON_STOPPED"
+    assert "signal SIGTERM" in refused["message"]
+    assert writer.answer_to(short)["result"]["sections_added"] == 1
+    with kbdb.open(daemon.root) as kb:
+        assert kb.check().ok
+        assert kb.status().documents == len(learned["documents"]) + 1 < 401
+        assert not kb.learn(tmp_path, exclude=[".kbdb"]).interrupted
+        assert kb.status().documents == 401
 
 
 def test_a_long_answer_arrives_whole_although_the_daemon_is_told_to_end_meanwhile(daemon: Daemon) -> None:
