@@ -188,7 +188,10 @@ class EmbeddingProviderNotConfiguredError(KbdbError):
 
 
 class BusyError(KbdbError):
-    """A write waited in the daemon's queue past its deadline or found it full, or a daemon did not end in time."""
+    """A write waited too long in the daemon's queue, found it full, or waited for a lock that another program holds.
+
+    Also: a daemon did not end in time.
+    """
 
     code = "BUSY"
 

@@ -140,6 +140,7 @@ class _Life:
             await asyncio.to_thread(self._close)
         finally:
             self._places.clear()
+            self._places.sweep()
             await server.hang_up()
 
     @contextmanager
@@ -147,7 +148,7 @@ class _Life:
         """Held for one write operation; nothing is written where the database was removed."""
         if not self._is_there():
             raise NotADatabaseError(f"{self._root} was removed", "kbdb init makes a new one")
-        with self._places.write_lock():
+        with self._kb.writing():
             yield
 
     def _close(self) -> None:

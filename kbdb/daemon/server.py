@@ -102,7 +102,7 @@ class Server:
             "rss_bytes": platform.resident_bytes(),
             "connections": len(self._connections),
             "waiting": len(self._queue),
-            "doing": str(self.writer.doing or ""),
+            "doing": str(self.writer.doing or self._kb.waits),
         }
 
     def publish(self, reading: KnowledgeBase | KbdbError) -> None:
@@ -252,7 +252,7 @@ class Server:
 
     def _expire(self, connection: Connection, id: Id, waited_s: float) -> None:
         if self._queue.withdraw(self._connections[connection][id].job):
-            doing = self.writer.doing
+            doing = self.writer.doing or self._kb.waits
             message = f"waited {waited_s:g} s for a turn to write" + (f"; {doing}" if doing else "")
             self._finish(connection, id, answer_line(id, BusyError(message, "try again later")))
 

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from functools import wraps
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
-from typing import Literal
+from typing import Concatenate, Literal, ParamSpec, TypeVar
 
 from kbdb.checks import utf8
 from kbdb.errors import InvalidArgumentError, StorageError
@@ -36,13 +37,27 @@ from kbdb.model.upkeep import CheckResult, DbStatus, ExportResult, GcResult, Reb
 from kbdb.progress import Report
 from kbdb.store.ids import check_docid
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def _one_write(verb: Callable[Concatenate[KnowledgeBase, P], R]) -> Callable[Concatenate[KnowledgeBase, P], R]:
+    """A verb that holds the write lock."""
+
+    @wraps(verb)
+    def locked(self: KnowledgeBase, /, *arguments: P.args, **named: P.kwargs) -> R:
+        with self.writing():
+            return verb(self, *arguments, **named)
+
+    return locked
+
 
 class KnowledgeBase:
     """An open database. Use it as a context manager, or close it: closing writes the index and empties the journal.
 
     One thread at a time may use it; ``reading`` gives others something to read. All methods raise DatabaseClosedError
     after ``close``, InvalidIdError for what is not a kbid or docid, CorruptError for damaged files and StorageError
-    where the file system refuses.
+    where the file system refuses; those that write raise BusyError where another program keeps the write lock.
     """
 
     def __init__(self, core: Core) -> None:
@@ -117,6 +132,15 @@ class KnowledgeBase:
         self._core.require_open()
         return KnowledgeBase(self._core.reading())
 
+    def writing(self) -> AbstractContextManager[None]:
+        """A context that holds the write lock; the verbs in it do not take it again."""
+        return self._core.writing()
+
+    @property
+    def waits(self) -> str:
+        """Who holds the write lock that a write waits for, and since when; ``""`` while none does."""
+        return self._core.waits
+
     def together(self) -> AbstractContextManager[None]:
         """A context whose writes become durable at its end, with one sync; none of them is acknowledged before.
 
@@ -138,6 +162,7 @@ class KnowledgeBase:
     ) -> None:
         self.close()
 
+    @_one_write
     def learn(
         self,
         paths: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
@@ -324,6 +349,7 @@ class KnowledgeBase:
             return reading.section_bytes(self._core, str(kbid))
         return reading.content_of(self._core, forget.require_document(self._core, str(docid)))
 
+    @_one_write
     def group(
         self,
         kbids: Sequence[str],
@@ -359,6 +385,7 @@ class KnowledgeBase:
             self._core, kbids, title, docid=docid, description=description, tags=clean_tags(tags), who=who
         )
 
+    @_one_write
     def ungroup(self, docid: str, *, who: str = "user") -> GroupResult:
         """Ends a document without a source; sections that no other live one lists get documents of their own.
 
@@ -370,6 +397,7 @@ class KnowledgeBase:
         check_who(who)
         return grouping.ungroup(self._core, check_docid(docid), who)
 
+    @_one_write
     def update(
         self,
         kbid: str,
@@ -413,6 +441,7 @@ class KnowledgeBase:
         )
         return updating.update(self._core, kbid, options)
 
+    @_one_write
     def unlearn(
         self, kbid: str | None = None, docid: str | None = None, *, reason: str = "", who: str = "user"
     ) -> RemoveSectionResult:
@@ -426,6 +455,7 @@ class KnowledgeBase:
             return forget.unlearn_section(self._core, str(kbid), reason, who)
         return forget.unlearn_document(self._core, str(docid), reason, who)
 
+    @_one_write
     def restore(self, kbid: str | None = None, docid: str | None = None, *, who: str = "user") -> RestoreResult:
         """Makes a withdrawn section or document live again; does nothing where it is."""
         from kbdb.knowledge import forget
@@ -480,6 +510,7 @@ class KnowledgeBase:
         self._core.require_open()
         return checking.check(self._core)
 
+    @_one_write
     def rebuild(self, progress: Report | None = None) -> RebuildResult:
         """Makes the index anew from the truth files alone.
 
@@ -491,6 +522,7 @@ class KnowledgeBase:
         self._core.require_open()
         return upkeep.rebuild(self._core, progress)
 
+    @_one_write
     def gc(self, dry_run: bool = False, *, keep_days: int | None = None) -> GcResult:
         """Removes what no document lists any more.
 
@@ -510,6 +542,7 @@ class KnowledgeBase:
         self._core.require_open()
         return transfer.export(self._core, Path(path))
 
+    @_one_write
     def import_(self, path: str | PathLike[str]) -> ExportResult:
         """Takes an export in, after verifying every hash."""
         from kbdb.knowledge import transfer

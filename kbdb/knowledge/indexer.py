@@ -91,6 +91,12 @@ class Indexer:
         assert self._segments is not None
         return self._segments
 
+    @property
+    def is_written(self) -> bool:
+        """Whether the index is on disk as it is."""
+        segments = self.segments
+        return all(slot.folder is not None for slot in segments.slots) and self.meta == self._described(segments)
+
     def tell(self, notice: str) -> None:
         """Adds a notice, once."""
         if notice not in self.notices:
@@ -217,7 +223,7 @@ class Indexer:
             soon: a commit waits for it.
         """
         segments, layout = self.segments, self.store.layout
-        if all(slot.folder is not None for slot in segments.slots) and self.meta == self._described(segments):
+        if self.is_written:
             return
         first = segments.flush_from(soon=soon)
         if first < len(segments.slots):

@@ -18,7 +18,7 @@ import kbdb
 from kbdb.__main__ import main
 
 PACKAGE_PARENT = str(Path(kbdb.__file__).parent.parent)
-USERS_OWN = ("KBDB_DB", "NO_COLOR", "COLUMNS", "TERM", "XDG_RUNTIME_DIR", "_KBDB_COMPLETE")
+USERS_OWN = ("KBDB_DB", "NO_COLOR", "COLUMNS", "TERM", "_KBDB_COMPLETE")
 """Variables of whoever runs the tests that must not reach the command."""
 
 

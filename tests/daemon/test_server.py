@@ -8,13 +8,16 @@ import shutil
 import signal
 import socket
 import stat
+import sys
 import time
 from pathlib import Path
 
+import fasteners
 import pytest
 from daemons import Daemon, Talk, running, wait_for
 
 import kbdb
+from kbdb import platform
 from kbdb.model.to_json import as_json
 
 
@@ -363,6 +366,44 @@ def test_an_address_and_a_pid_file_that_vanished_are_put_back_and_the_socket_sta
     (daemon.root / "daemon").unlink()
     wait_for(lambda: daemon.address() and pid_file.exists())
     assert socket_before == os.stat(daemon.address())
+
+
+def test_a_write_that_waits_for_the_lock_of_another_program_is_told_its_process(daemon: Daemon, runtime: Path) -> None:
+    talk, other = daemon.talk(), daemon.talk()
+    talk.ask("addSection", content="first", title="First")
+    (path,) = runtime.glob("kbdb-*.lock")
+    with fasteners.InterProcessLock(path):
+        waits = talk.send("addSection", content="second", title="Second")
+        wait_for(lambda: other.ask("daemonStatus")["waiting"] == 0)
+        answer = other.answer_to(other.send("addSection", content="third", title="Third", deadlineMs=500))
+        assert answer["error"]["data"]["code"] == "BUSY"
+        if sys.platform == "linux":
+            assert f"; process {os.getpid()} (" in answer["error"]["message"]
+        assert f"holds {path}, for which a write has waited" in answer["error"]["message"]
+        assert other.ask("daemonStatus")["doing"].endswith(" s")
+    assert talk.answer_to(waits)["result"]["sections_added"] == 1
+
+
+def test_what_is_left_of_a_database_that_is_gone_goes_with_the_next_daemon(
+    daemon: Daemon, runtime: Path, tmp_path: Path
+) -> None:
+    gone, kept, held = (tmp_path / name / ".kbdb" for name in ("gone", "kept", "held"))
+    files = {}
+    for root in (gone, kept, held):
+        with kbdb.init(root) as kb:
+            kb.learn(content="a fact", title="Fact")
+        files[root] = runtime / f"kbdb-{platform.context_id(root)}.lock"
+        assert files[root].exists()
+        files[root].with_suffix(".log").touch()
+    (runtime / f"kbdb-{'0' * 16}.lock").touch()
+    shutil.rmtree(gone)
+    shutil.rmtree(held)
+    with fasteners.InterProcessLock(files[held]):
+        assert daemon.stop() == 0
+    left = {path.name.partition(".")[0] for path in runtime.iterdir()}
+    own = {path.stem for path in (files[kept], files[held], runtime / f"kbdb-{'0' * 16}.lock")}
+    assert left == own | {f"kbdb-{platform.context_id(daemon.root)}"}
+    assert {path.suffix for path in runtime.glob(f"{files[kept].stem}.*")} == {".lock", ".log"}
 
 
 def test_it_leaves_when_nobody_calls(root: Path) -> None:
