@@ -309,7 +309,11 @@ def _xucred_uid(found: bytes) -> int:
 
 def python_environment() -> dict[str, str]:
     """Our environment, made so that a Python which starts in another folder finds this same kbdb."""
-    found = [os.path.abspath(path) for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
+    found = []
+    for path in filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep)):
+        # A relative one leads nowhere once the current folder was removed.
+        with contextlib.suppress(FileNotFoundError):
+            found.append(os.path.abspath(path))
     parent = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     if os.path.basename(parent) not in ("site-packages", "dist-packages") and parent not in found:
         found.append(parent)

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Literal
 
-from kbdb.client.calls import Calls, absolute, content_as_json, listed
+from kbdb.client.calls import Calls, content_as_json, listed
+from kbdb.paths import absolute
 
 if TYPE_CHECKING:
     from kbdb.model.change import GroupResult, RemoveSectionResult, RestoreResult, UpdateResult

@@ -19,6 +19,7 @@ from kbdb.knowledge.admission import Gate, live_twins
 from kbdb.knowledge.core import Core
 from kbdb.model.truth import Event, Manifest, Section
 from kbdb.model.upkeep import ExportResult
+from kbdb.paths import absolute
 from kbdb.store import files
 from kbdb.store.beliefs import replay
 from kbdb.store.catalog import decode_catalog, encode_catalog
@@ -58,7 +59,7 @@ def export(core: Core, target: Path) -> ExportResult:
         CorruptError: a truth file is damaged or missing, so that what came out could not be imported.
     """
     started = perf_counter()
-    target = target.absolute()
+    target = Path(absolute(target))
     making, waiting = target.with_name(f".{target.name}.kbdb-new"), target.with_name(f".{target.name}.kbdb-old")
     if target.is_relative_to(core.store.layout.root):
         raise InvalidArgumentError(f"{target} lies inside the database", "name a folder outside .kbdb")
@@ -112,6 +113,7 @@ def import_(core: Core, source: Path) -> ExportResult:
         CorruptError: a file is not what its name says, or an event says something else here.
     """
     started = perf_counter()
+    source = Path(absolute(source))
     package = read_package(source)
     gate = Gate(core, "import", revives=False, beliefs=core.beliefs_with(package.events))
     core.follow(package.events)
