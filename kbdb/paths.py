@@ -10,6 +10,9 @@ from typing import Literal, NamedTuple
 from kbdb.errors import InvalidArgumentError, StorageError
 
 DATABASE_FOLDER = ".kbdb"
+FORMAT = 1
+"""The version of every truth file's format; files of a newer one are refused, never guessed at."""
+
 DATABASE_VARIABLE = "KBDB_DB"
 USER_DATABASE = Path(".local", "share", "kbdb")
 """The folder, under the user's home, that holds the database used where none is nearer."""

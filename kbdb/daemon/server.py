@@ -32,6 +32,7 @@ from kbdb.errors import (
     InvalidArgumentError,
     KbdbError,
     NotADatabaseError,
+    UnsupportedFormatError,
 )
 from kbdb.knowledge import KnowledgeBase
 from kbdb.model.search import PagedSearchResult
@@ -289,6 +290,11 @@ class Server:
             raise NotADatabaseError(
                 f"the daemon serves database {own}, not {hello.database}",
                 "another database stands there now; try again",
+            )
+        if 0 < hello.format < self._kb.format:
+            raise UnsupportedFormatError(
+                f"the database has format {self._kb.format}, kbdb {hello.version} reads up to {hello.format}",
+                f"use kbdb {kbdb.__version__}, as its daemon does",
             )
         connection.greeted = True
         told = {"version": kbdb.__version__, "format": self._kb.format, "database": own, "lock": self._lock_id}

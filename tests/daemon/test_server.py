@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import shutil
@@ -10,7 +11,9 @@ import socket
 import stat
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import fasteners
 import pytest
@@ -18,6 +21,9 @@ from daemons import Daemon, Talk, running, wait_for
 
 import kbdb
 from kbdb import platform
+from kbdb.daemon.connection import Connection
+from kbdb.daemon.server import Server
+from kbdb.knowledge import KnowledgeBase
 from kbdb.model.to_json import as_json
 
 
@@ -98,6 +104,32 @@ def test_the_first_message_must_be_hello(daemon: Daemon) -> None:
 def test_another_database_is_refused(daemon: Daemon) -> None:
     talk = Talk(daemon.address())
     assert talk.refusal("hello", version="1.0", database="0" * 26) == "NOT_A_DATABASE"
+
+
+def test_a_client_that_cannot_read_the_databases_format_is_refused(root: Path) -> None:
+    async def told(format: int) -> Any:
+        server = Server(kb, nullcontext, lambda _: None)
+        ours, theirs = socket.socketpair()
+        theirs.setblocking(False)
+        loop = asyncio.get_running_loop()
+        try:
+            await loop.connect_accepted_socket(lambda: Connection(server), ours)
+            hello = {"version": "0.0.9", "format": format, "unheard": "of"}
+            line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "hello", "params": hello}) + "\n"
+            await loop.sock_sendall(theirs, line.encode())
+            return json.loads(await loop.sock_recv(theirs, 10_000))
+        finally:
+            theirs.close()
+            await asyncio.to_thread(server.close)
+
+    class Newer(KnowledgeBase):
+        format = 2  # type: ignore[assignment]
+
+    with Newer.create(root) as kb:
+        refused = asyncio.run(told(1))["error"]
+        assert refused["data"]["code"] == "UNSUPPORTED_FORMAT"
+        assert refused["message"] == "the database has format 2, kbdb 0.0.9 reads up to 1"
+        assert asyncio.run(told(2))["result"]["format"] == 2
 
 
 def test_an_unknown_method_and_wrong_parameters_are_named(daemon: Daemon) -> None:
