@@ -68,6 +68,7 @@ class Server:
         kb: the database.
         lock: makes a context that is held for one write operation.
         leave: called when a client asks the daemon to end.
+        about: what else its status tells.
 
     Attributes:
         writer: the thread that writes.
@@ -76,7 +77,11 @@ class Server:
     """
 
     def __init__(
-        self, kb: KnowledgeBase, lock: Callable[[], AbstractContextManager[object]], leave: Callable[[str], None]
+        self,
+        kb: KnowledgeBase,
+        lock: Callable[[], AbstractContextManager[object]],
+        leave: Callable[[str], None],
+        about: Callable[[], dict[str, Any]] = dict,
     ) -> None:
         self.active = 0
         self.last_call = self._started = time.monotonic()
@@ -84,6 +89,7 @@ class Server:
         lock_file = os.stat(Layout(kb.root).lock)
         self._lock_id = [lock_file.st_dev, lock_file.st_ino]
         self._leave = leave
+        self._about = about
         self._loop = asyncio.get_running_loop()
         self._connections: dict[Connection, dict[Id, Asked]] = {}
         self._lets_go = False
@@ -104,6 +110,7 @@ class Server:
             "connections": len(self._connections),
             "waiting": len(self._queue),
             "doing": str(self.writer.doing or self._kb.waits),
+            **self._about(),
         }
 
     def publish(self, reading: KnowledgeBase | KbdbError) -> None:

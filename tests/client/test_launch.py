@@ -129,7 +129,7 @@ def test_a_daemon_that_listens_is_taken(daemon: ScriptedDaemon) -> None:
 def test_where_none_listens_one_is_started(root: Path, listen: Listen, start: Callable[[Run], Starter]) -> None:
     starter = start(lambda *_: listen())
     assert closing(reach(root))
-    assert starter.argvs == [[sys.executable, "-m", "kbdb", "daemon", "run", "--db", str(root)]]
+    assert starter.argvs == [[sys.executable, "-m", "kbdb.daemon", str(root)]]
 
 
 def test_a_started_daemon_finds_this_same_kbdb(
