@@ -503,12 +503,16 @@ class KnowledgeBase:
         self._core.require_open()
         return upkeep.status(self._core)
 
-    def check(self) -> CheckResult:
-        """Verifies truth files, index and every checksum; changes nothing."""
+    def check(self, progress: Report | None = None) -> CheckResult:
+        """Verifies truth files, index and every checksum; changes nothing.
+
+        Args:
+            progress: called now and then.
+        """
         from kbdb.knowledge import check as checking
 
         self._core.require_open()
-        return checking.check(self._core)
+        return checking.check(self._core, progress)
 
     @_one_write
     def rebuild(self, progress: Report | None = None) -> RebuildResult:
@@ -523,29 +527,40 @@ class KnowledgeBase:
         return upkeep.rebuild(self._core, progress)
 
     @_one_write
-    def gc(self, dry_run: bool = False, *, keep_days: int | None = None) -> GcResult:
+    def gc(self, dry_run: bool = False, *, keep_days: int | None = None, progress: Report | None = None) -> GcResult:
         """Removes what no document lists any more.
 
         Args:
             dry_run: only tell what would go.
             keep_days: how long what was retired or superseded stays; None: as worker.toml says.
+            progress: called now and then until it is known what goes.
         """
         from kbdb.knowledge import upkeep
 
         self._core.require_open()
-        return upkeep.gc(self._core, keep_days, dry_run=dry_run)
+        return upkeep.gc(self._core, keep_days, dry_run=dry_run, progress=progress)
 
-    def export(self, path: str | PathLike[str] = "kbdb-export") -> ExportResult:
-        """Writes the truth files and a list of their hashes to a folder; an earlier export there is replaced."""
+    def export(self, path: str | PathLike[str] = "kbdb-export", progress: Report | None = None) -> ExportResult:
+        """Writes the truth files and a list of their hashes to a folder; an earlier export there is replaced.
+
+        Args:
+            path: the folder.
+            progress: called now and then.
+        """
         from kbdb.knowledge import transfer
 
         self._core.require_open()
-        return transfer.export(self._core, Path(path))
+        return transfer.export(self._core, Path(path), progress)
 
     @_one_write
-    def import_(self, path: str | PathLike[str]) -> ExportResult:
-        """Takes an export in, after verifying every hash."""
+    def import_(self, path: str | PathLike[str], progress: Report | None = None) -> ExportResult:
+        """Takes an export in, after verifying every hash.
+
+        Args:
+            path: the folder.
+            progress: called now and then until all is verified.
+        """
         from kbdb.knowledge import transfer
 
         self._core.require_open()
-        return transfer.import_(self._core, Path(path))
+        return transfer.import_(self._core, Path(path), progress)

@@ -28,14 +28,11 @@ from kbdb.knowledge.entries import Listing, StoredSection, entry_of, source_key
 from kbdb.knowledge.listings import Listings
 from kbdb.model.truth import Manifest, Section
 from kbdb.plan import Entry, Params
-from kbdb.progress import Progress, Report
+from kbdb.progress import Report, now_and_then
 from kbdb.store import index_files
 from kbdb.store.ids import kbid_decode, kbid_encode
 from kbdb.store.index_files import IndexMeta
 from kbdb.store.store import Change, Store
-
-PROGRESS_EACH = 500
-"""A rebuild tells how far it is after so many sections."""
 
 DocumentListings = dict[str, set[str]]
 """For each docid, the kbids it lists."""
@@ -321,9 +318,9 @@ class Indexer:
 
     def _entries(self, kbids: Sequence[str], listings: Listings, progress: Report | None) -> Iterator[Entry]:
         """The entries of all sections that can be read."""
+        tell = now_and_then(progress, len(kbids))
         for done, (kbid, section) in enumerate(zip(kbids, self.store.read_sections(kbids), strict=True), 1):
-            if progress is not None and (done % PROGRESS_EACH == 0 or done == len(kbids)):
-                progress(Progress(done, len(kbids)))
+            tell(done)
             if isinstance(section, Section):
                 yield entry_of(section, listings.take(kbid))
             else:
