@@ -26,11 +26,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if "--version" in words[:2] and set(words) <= {"--version", "--json"}:
             return _version(as_json="--json" in words)
-        if words[:3] == ["daemon", "run", "--db"] and len(words) == 4:
-            from kbdb.daemon.process import run_for_client
-            from kbdb.paths import database_root
-
-            return run_for_client(database_root(words[3]))
         from kbdb.cli.app import run
 
         return run(words)

@@ -14,6 +14,7 @@ from typing import Any, Literal, cast
 
 from kbdb.errors import ConfigError, StorageError
 from kbdb.languages import LANGUAGES
+from kbdb.paths import Layout
 from kbdb.plan import FIELDS, Params
 
 SearchMode = Literal["lexical", "vector", "hybrid"]
@@ -213,6 +214,20 @@ def load(path: Path) -> Config:
     except OSError as error:
         raise StorageError(f"cannot read {path}: {error.strerror}") from error
     return parse(data, str(path), path.name)
+
+
+def settings_digest(layout: Layout) -> str:
+    """Stands for what worker.toml and synonyms.toml hold now: another one, if either was changed, made or removed."""
+    import hashlib
+
+    digest = hashlib.sha256()
+    for path in (layout.config, layout.synonyms):
+        try:
+            data = path.read_bytes()
+        except OSError:
+            data = b""
+        digest.update(b"%d\n" % len(data) + data)
+    return digest.hexdigest()
 
 
 def parse(data: bytes, path: str = "worker.toml", name: str = "worker.toml") -> Config:

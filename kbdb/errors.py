@@ -52,9 +52,15 @@ class UsageError(KbdbError):
 
 
 class InterruptedByUserError(KbdbError):
-    """Ctrl-C ended the command before it had an answer."""
+    """Ctrl-C, or who asked, ended a call before it had an answer."""
 
     code = "INTERRUPTED"
+
+
+class InterruptedByStopError(InterruptedByUserError):
+    """The daemon was stopped before a long run came to its end."""
+
+    code = "DAEMON_STOPPED"
 
 
 class NotADatabaseError(KbdbError):
@@ -200,7 +206,10 @@ class EmbeddingProviderNotConfiguredError(KbdbError):
 
 
 class BusyError(KbdbError):
-    """A write waited in the daemon's queue past its deadline or found it full, or a daemon did not end in time."""
+    """A write waited too long in the daemon's queue, found it full, or waited for a lock that another program holds.
+
+    Also: a daemon did not end in time.
+    """
 
     code = "BUSY"
 

@@ -7,12 +7,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from kbdb.errors import InvalidArgumentError
+from kbdb.errors import InvalidArgumentError, StorageError
 
 DATABASE_FOLDER = ".kbdb"
+FORMAT = 1
+"""The version of every truth file's format; files of a newer one are refused, never guessed at."""
+
 DATABASE_VARIABLE = "KBDB_DB"
 USER_DATABASE = Path(".local", "share", "kbdb")
 """The folder, under the user's home, that holds the database used where none is nearer."""
+
+
+_ELSEWHERE = "go to a folder that is there, or name an absolute path"
 
 
 class Layout(NamedTuple):
@@ -108,15 +114,31 @@ class Location(NamedTuple):
         return os.path.isdir(self.root)
 
 
+def absolute(path: str | os.PathLike[str]) -> str:
+    """The same file, named so that a process in another folder finds it; ``..`` stays, for it may follow a link.
+
+    Raises:
+        StorageError: the path is relative, and the current folder was removed.
+    """
+    named = os.fsdecode(path)
+    if os.path.isabs(named):
+        return named
+    here = _current_folder()
+    if here is None:
+        raise StorageError(f"{named} leads from the current folder, which was removed", _ELSEWHERE)
+    return os.path.join(here, named)
+
+
 def database_root(path: str | os.PathLike[str]) -> Path:
     """The ``.kbdb`` folder that a path names: itself, or the one in the folder it names.
 
     Raises:
         InvalidArgumentError: the path is empty.
+        StorageError: it is relative, and the current folder was removed.
     """
     if not os.fspath(path):
         raise InvalidArgumentError("the path of the database is empty", "name the folder that holds .kbdb")
-    named = Path(path).expanduser().absolute()
+    named = Path(absolute(Path(path).expanduser()))
     folder = (named.parent if named.name == DATABASE_FOLDER else named).resolve()
     return folder if folder.name == DATABASE_FOLDER else folder / DATABASE_FOLDER
 
@@ -141,13 +163,16 @@ def locate_from(here: Path | None) -> Location:
         if os.path.isdir(folder / DATABASE_FOLDER):
             reason = "it is in the current folder" if folder == here else "it is the nearest above the current folder"
             return Location(database_root(folder), "nearest", reason)
-    reason = f"neither the current folder nor one above it has a {DATABASE_FOLDER}, so the user's database is meant"
+    why = (
+        f"neither the current folder nor one above it has a {DATABASE_FOLDER}" if here else "the current folder is gone"
+    )
+    reason = f"{why}, so the user's database is meant"
     return Location(database_root(Path.home() / USER_DATABASE), "user", reason)
 
 
 def locate_new(named: str | os.PathLike[str] | None = None, environ: Mapping[str, str] = os.environ) -> Location:
     """Where ``init`` creates a database: as named, else $KBDB_DB, else in the current folder."""
-    return _explicit(named, environ) or Location(database_root(Path.cwd()), "here", "it is the current folder")
+    return _explicit(named, environ) or Location(database_root(os.curdir), "here", "it is the current folder")
 
 
 def _explicit(named: str | os.PathLike[str] | None, environ: Mapping[str, str]) -> Location | None:

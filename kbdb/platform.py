@@ -158,6 +158,11 @@ def get_ipc_path(context: str) -> str:
     return str(runtime_dir() / _SOCKET_NAME.format(context))
 
 
+def write_lock_name(context: str) -> str:
+    """The file name of the lock of one write operation on the database with this context id."""
+    return f"kbdb-{context}.lock"
+
+
 def log_name(context: str) -> str:
     """The file name of the log of the daemon of the database with this context id."""
     return _LOG_NAME.format(context)
@@ -289,6 +294,22 @@ def is_locked(path: Path) -> bool:
     return False
 
 
+def lock_holder(path: str) -> int | None:
+    """The process that holds the exclusive lock of a file, of whatever kind; None where that cannot be told."""
+    if sys.platform != "linux":
+        return None
+    try:
+        inode = str(os.stat(path).st_ino)
+        with open("/proc/locks", encoding="ascii") as file:
+            held = [line.split() for line in file]
+    except (OSError, ValueError):
+        return None
+    # number: KIND ADVISORY WRITE pid major:minor:inode start end; who waits has an arrow behind the number. Some file
+    # systems tell the device otherwise than stat does, so that the inode has to do.
+    pids = {int(words[4]) for words in held if words[3:4] == ["WRITE"] and words[5].rpartition(":")[2] == inode}
+    return pids.pop() if len(pids) == 1 and min(pids) > 0 else None
+
+
 def peer_uid(connection: socket.socket) -> int | None:
     """The user at the other end of a Unix socket, or None where the system does not tell."""
     import socket
@@ -310,7 +331,11 @@ def _xucred_uid(found: bytes) -> int:
 
 def python_environment() -> dict[str, str]:
     """Our environment, made so that a Python which starts in another folder finds this same kbdb."""
-    found = [os.path.abspath(path) for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
+    found = []
+    for path in filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep)):
+        # A relative one leads nowhere once the current folder was removed.
+        with contextlib.suppress(FileNotFoundError):
+            found.append(os.path.abspath(path))
     parent = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     if os.path.basename(parent) not in ("site-packages", "dist-packages") and parent not in found:
         found.append(parent)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,8 +27,17 @@ def shared_data() -> Path:
     return shared / "data"
 
 
+@pytest.fixture(scope="session")
+def runtime_folder() -> Iterator[str]:
+    """The runtime folder of tests without one of their own; its path is short enough for sockets."""
+    with tempfile.TemporaryDirectory(prefix="kb", ignore_cleanup_errors=True) as folder:
+        yield folder
+
+
 @pytest.fixture(autouse=True)
-def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+def own_environment(
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory, runtime_folder: str
+) -> None:
     """No test sees the user's databases, neither ``KBDB_DB`` nor the home folder's, and none leaves a daemon behind.
 
     Tests of daemons, and of commands that use one, take ``KBDB_DAEMON`` away again.
@@ -34,3 +45,4 @@ def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.Te
     monkeypatch.setenv("KBDB_DAEMON", "off")
     monkeypatch.delenv("KBDB_DB", raising=False)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data-home")))
+    monkeypatch.setenv("XDG_RUNTIME_DIR", runtime_folder)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from kbdb.cli.daemon import status_of
 from kbdb.cli.exits import Exit
 from kbdb.cli.render.about import draw_config, draw_where
 from kbdb.cli.session import Db, Json, Session
@@ -18,11 +19,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The effective configuration and the file it may stand in."""
+    """The effective configuration, the file it may stand in, and what the daemon that runs tells, if one answers."""
 
     path: str
     exists: bool
     config: Config
+    daemon: dict[str, Any] | None
 
 
 def where(context: typer.Context, db: Db = None, as_json_: Json = False) -> int:
@@ -41,8 +43,12 @@ def config(context: typer.Context, db: Db = None, as_json_: Json = False) -> int
     session = Session.of(context, db, as_json_)
     from kbdb.config import load
 
-    path = Layout(session.locate().root).config
-    session.answer(Settings(str(path), path.is_file(), load(path)), draw_config, config_as_json)
+    location = session.locate()
+    path = Layout(location.root).config
+    settings = load(path)
+    daemon = status_of(location.root) if location.exists else None
+    answering = daemon if daemon and daemon["answers"] else None
+    session.answer(Settings(str(path), path.is_file(), settings, answering), draw_config, config_as_json)
     return Exit.DONE
 
 
@@ -57,7 +63,8 @@ def where_as_json(location: Location) -> dict[str, Any]:
 
 
 def config_as_json(settings: Settings) -> dict[str, Any]:
-    """``path``, ``exists``, and for each key its ``value`` and ``origin``."""
+    """``path``, ``exists``, for each key its ``value`` and ``origin``, and whether a daemon that answers has these."""
     config = settings.config
     values = {key: {"value": value, "origin": config.origins[key]} for key, value in config.values.items()}
-    return {"path": settings.path, "exists": settings.exists, "values": values}
+    told = settings.daemon and {name: settings.daemon[name] for name in ("pid", "settings_current")}
+    return {"path": settings.path, "exists": settings.exists, "values": values, "daemon": told}

@@ -39,8 +39,8 @@ def status(context: typer.Context, db: Db = None, as_json_: Json = False) -> int
 def check(context: typer.Context, db: Db = None, as_json_: Json = False) -> int:
     """Verify every file and checksum, and the index against them."""
     session = Session.of(context, db, as_json_)
-    with session.open() as kb:
-        result = kb.check()
+    with session.open() as kb, ProgressBar(sys.stderr) as progress:
+        result = kb.check(progress.show)
     session.answer(result, draw_check)
     return Exit.DONE if result.ok else Exit.FAILED
 
@@ -68,7 +68,9 @@ def gc(
     """Remove sections that nothing lists or may need again."""
     session = Session.of(context, db, as_json_)
     with session.open() as kb:
-        session.answer(kb.gc(dry_run=dry_run, keep_days=keep_days), draw_gc)
+        with ProgressBar(sys.stderr) as progress:
+            result = kb.gc(dry_run=dry_run, keep_days=keep_days, progress=progress.show)
+        session.answer(result, draw_gc)
     return Exit.DONE
 
 

@@ -27,7 +27,10 @@ def start(context: typer.Context, db: Db = None, as_json_: Json = False) -> int:
 
 
 def stop(context: typer.Context, db: Db = None, as_json_: Json = False) -> int:
-    """Stop the daemon, once it has done what it took on; exit code 3 where none ran."""
+    """Stop the daemon; exit code 3 where none ran.
+
+    A learn under way ends after the current document and tells what it stored; other long runs end and change nothing.
+    """
     from kbdb.client.stop import stop as end
 
     session = Session.of(context, db, as_json_)
@@ -53,7 +56,7 @@ def restart(context: typer.Context, db: Db = None, as_json_: Json = False) -> in
 def status(context: typer.Context, db: Db = None, as_json_: Json = False) -> int:
     """Show whether a daemon runs, and what it is doing; exit code 3 where none runs."""
     session = Session.of(context, db, as_json_)
-    facts = _status(session.existing())
+    facts = status_of(session.existing())
     _answer(session, facts)
     return Exit.NOTHING_FOUND if facts is None else Exit.DONE
 
@@ -76,10 +79,25 @@ def logs(
 
 
 def run(context: typer.Context, db: Db = None, as_json_: Json = False) -> int:
-    """Run the daemon here, in the foreground, until Ctrl-C."""
+    """Run the daemon here, in the foreground, until Ctrl-C.
+
+    Its log goes to standard error, too; --json tells once that it is ready, as daemon start does.
+    """
     from kbdb.daemon.process import run as serve
 
-    return serve(Session.of(context, db, as_json_).existing())
+    session = Session.of(context, db, as_json_)
+    root = session.existing()
+    told = []
+
+    def ready(facts: dict[str, Any]) -> None:
+        told.append(facts)
+        if session.as_json:
+            _answer(session, {"answers": True, **facts})
+
+    code = serve(root, ready=ready)
+    if not told:
+        _answer(session, status_of(root))
+    return code
 
 
 def daemon_help(context: typer.Context) -> None:
@@ -100,14 +118,21 @@ def _started(root: Path) -> dict[str, Any]:
         return {"answers": True, **client.daemon_status()}
 
 
-def _status(root: Path) -> dict[str, Any] | None:
-    """What the daemon tells, or that it does not answer; None where there is none."""
+def status_of(root: Path) -> dict[str, Any] | None:
+    """What the daemon tells, or that it does not answer; None where there is none.
+
+    ``settings_current`` says whether worker.toml and synonyms.toml are as it read them.
+    """
     from kbdb.client.address import owner
     from kbdb.client.client import Client
+    from kbdb.config import settings_digest
+    from kbdb.paths import Layout
 
     try:
         with Client(root, start=False, timeout_s=STATUS_PATIENCE_S) as client:
-            return {"answers": True, **client.daemon_status()}
+            told = client.daemon_status()
+            current = told.get("settings") == settings_digest(Layout(root))
+            return {"answers": True, **told, "settings_current": current}
     except DaemonLostError:
         found = owner(root)
         if found is None or not found.is_daemon:

@@ -14,10 +14,12 @@ from typing import Literal
 
 import typer
 
+from kbdb.cli.daemon import status_of
 from kbdb.cli.exits import Exit
-from kbdb.cli.render.about import draw_diagnosis
+from kbdb.cli.render.about import CHANGED_SETTINGS, RESTART, draw_diagnosis
+from kbdb.cli.render.daemon import not_answering
 from kbdb.cli.render.paper import counted, size
-from kbdb.cli.session import Db, Json, Session
+from kbdb.cli.session import DAEMON_VARIABLE, Db, Json, Session, wants_daemon
 from kbdb.errors import DatabaseLockedError, KbdbError
 from kbdb.paths import Layout, Location
 
@@ -69,6 +71,7 @@ def _findings(session: Session) -> Iterator[Finding]:
     yield _file_system(location.root)
     yield _space(location.root)
     yield _configuration(location)
+    yield _daemon(location.root)
     yield from _contents(session)
 
 
@@ -132,6 +135,25 @@ def _configuration(location: Location) -> Finding:
     except KbdbError as error:
         return Finding("config", "error", error.message, error.hint)
     return Finding("config", "ok", str(path) if path.is_file() else "no worker.toml: all defaults")
+
+
+def _daemon(root: Path) -> Finding:
+    """Before the contents are looked at, which starts one."""
+    from kbdb.platform import runtime_dir
+
+    try:
+        facts = status_of(root)
+        if facts is None:
+            begins = "the next command starts one" if wants_daemon() else f"switched off by ${DAEMON_VARIABLE}"
+            return Finding("daemon", "ok", f"none runs; {begins}; its socket and log go to {runtime_dir()}")
+    except KbdbError as error:
+        return Finding("daemon", "error", error.message, error.hint)
+    if not facts["answers"]:
+        return Finding("daemon", "warning", f"process {facts['pid']} does not answer", not_answering(facts["pid"]))
+    message = f"process {facts['pid']}, kbdb {facts['version']}, at {facts.get('address')}, log {facts.get('log')}"
+    if not facts["settings_current"]:
+        return Finding("daemon", "warning", f"{message}; {CHANGED_SETTINGS}", RESTART)
+    return Finding("daemon", "ok", message)
 
 
 def _contents(session: Session) -> Iterator[Finding]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
 
 from kbdb.cli.arguments import path_of
 from kbdb.cli.exits import Exit
+from kbdb.cli.progress import ProgressBar
 from kbdb.cli.render.admin import draw_exported, draw_imported
 from kbdb.cli.session import Db, Json, Session
 
@@ -25,7 +27,9 @@ def export(
     session = Session.of(context, db, as_json_)
     folder = path_of(path)
     with session.open() as kb:
-        session.answer(kb.export(folder), draw_exported)
+        with ProgressBar(sys.stderr) as progress:
+            result = kb.export(folder, progress.show)
+        session.answer(result, draw_exported)
     return Exit.DONE
 
 
@@ -42,5 +46,7 @@ def import_(
     session = Session.of(context, db, as_json_)
     folder = path_of(path)
     with session.open() as kb:
-        session.answer(kb.import_(folder), draw_imported)
+        with ProgressBar(sys.stderr) as progress:
+            result = kb.import_(folder, progress.show)
+        session.answer(result, draw_imported)
     return Exit.DONE

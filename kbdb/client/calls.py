@@ -5,7 +5,6 @@ The classes of answers are imported when one is made; ``call_raw`` does without.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
@@ -84,12 +83,6 @@ class Calls:
         from kbdb.client.values import from_json
 
         return from_json(kind, self.call_raw(method, params, progress))
-
-
-def absolute(path: str | PathLike[str]) -> str:
-    """The same file, named so that a process in another folder finds it; ``..`` stays, for it may follow a link."""
-    named = os.fsdecode(path)
-    return named if os.path.isabs(named) else os.path.join(os.getcwd(), named)
 
 
 def listed(**named: Sequence[str] | None) -> list[str] | None:

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from kbdb import __version__
 from kbdb.client.wire import Wire
-from kbdb.errors import ProtocolError
-from kbdb.paths import Layout
+from kbdb.errors import ProtocolError, UnsupportedFormatError
+from kbdb.paths import FORMAT, Layout
 from kbdb.rpc.messages import Failure, Request, Result
 from kbdb.rpc.refusals import error_in
 
@@ -43,7 +43,7 @@ def greet(wire: Wire) -> Welcome:
         ProtocolError: the answer is none that a daemon gives.
         KbdbError: the daemon refuses.
     """
-    answer = ask(wire, "hello", {"version": __version__, "database": ""})
+    answer = ask(wire, "hello", {"version": __version__, "format": FORMAT, "database": ""})
     try:
         return Welcome(**{name: answer[name] for name in Welcome._fields})
     except (KeyError, TypeError) as error:
@@ -76,6 +76,15 @@ def serves(welcome: Welcome, root: Path) -> bool:
     except OSError:
         return False
     return welcome.lock == [found.st_dev, found.st_ino]
+
+
+def require_readable(welcome: Welcome) -> None:
+    """Raises UnsupportedFormatError where a newer kbdb wrote the database than this program can read."""
+    if welcome.format > FORMAT:
+        raise UnsupportedFormatError(
+            f"{welcome.root} has format {welcome.format}, this kbdb ({__version__}) reads up to {FORMAT}",
+            f"use kbdb {welcome.version}, as its daemon does",
+        )
 
 
 def is_older(version: str) -> bool:

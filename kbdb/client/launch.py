@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from kbdb.client.address import Owner, addresses, owner
-from kbdb.client.greeting import Welcome, ask, greet, is_older, serves
+from kbdb.client.greeting import Welcome, ask, greet, is_older, require_readable, serves
 from kbdb.client.wire import HungUp, Wire
 from kbdb.errors import DaemonStartError, DatabaseLockedError, KbdbError, NotADatabaseError, ProtocolError
 
@@ -91,6 +91,7 @@ class _Search:
         try:
             welcome = greet(wire)
             if serves(welcome, self._root):
+                require_readable(welcome)
                 wire.set_timeout(None)
                 return Link(wire, welcome)
             self.met = f"{address}: serves {welcome.root}"

@@ -58,7 +58,7 @@ class Start:
             return
         if not sys.executable:
             raise DaemonStartError("it is not known which Python runs this", "start one by hand: kbdb daemon start")
-        argv = [sys.executable, "-m", "kbdb", "daemon", "run", "--db", os.fspath(self._root)]
+        argv = [sys.executable, "-m", "kbdb.daemon", os.fspath(self._root)]
         log_fd = None
         try:
             # Not the descriptor that is locked: the daemon, and all that it starts, would hold the lock by it.

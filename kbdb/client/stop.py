@@ -11,7 +11,7 @@ from kbdb.client.launch import GRACE_S
 from kbdb.errors import BusyError, DaemonLostError, DatabaseLockedError
 
 PATIENCE_S = 60.0
-"""How long a daemon may take to end: it finishes what it took on, and writes the index."""
+"""How long a daemon may take to end: it finishes a document and short writes, and writes the index."""
 
 ASKING_S = 2.0
 """How long one that works may take to hear that it is to end."""

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Literal
 
-from kbdb.client.calls import Calls, absolute, content_as_json, listed
+from kbdb.client.calls import Calls, content_as_json, listed
+from kbdb.paths import absolute
 
 if TYPE_CHECKING:
     from kbdb.model.change import GroupResult, RemoveSectionResult, RestoreResult, UpdateResult
@@ -243,11 +244,11 @@ class Verbs(Calls):
 
         return self._value(DbStatus, "dbStatus")
 
-    def check(self) -> CheckResult:
+    def check(self, progress: Report | None = None) -> CheckResult:
         """Verifies truth files, index and every checksum; changes nothing."""
         from kbdb.model.upkeep import CheckResult
 
-        return self._value(CheckResult, "check")
+        return self._value(CheckResult, "check", progress=progress)
 
     def rebuild(self, progress: Report | None = None) -> RebuildResult:
         """Makes the index anew from the truth files alone."""
@@ -255,20 +256,20 @@ class Verbs(Calls):
 
         return self._value(RebuildResult, "rebuildIndexes", progress=progress)
 
-    def gc(self, dry_run: bool = False, *, keep_days: int | None = None) -> GcResult:
+    def gc(self, dry_run: bool = False, *, keep_days: int | None = None, progress: Report | None = None) -> GcResult:
         """Removes what no document lists any more."""
         from kbdb.model.upkeep import GcResult
 
-        return self._value(GcResult, "gc", {"dryRun": dry_run, "keepDays": keep_days})
+        return self._value(GcResult, "gc", {"dryRun": dry_run, "keepDays": keep_days}, progress)
 
-    def export(self, path: str | PathLike[str] = "kbdb-export") -> ExportResult:
+    def export(self, path: str | PathLike[str] = "kbdb-export", progress: Report | None = None) -> ExportResult:
         """Writes the truth files and a list of their hashes to a folder."""
         from kbdb.model.upkeep import ExportResult
 
-        return self._value(ExportResult, "export", {"path": absolute(path)})
+        return self._value(ExportResult, "export", {"path": absolute(path)}, progress)
 
-    def import_(self, path: str | PathLike[str]) -> ExportResult:
+    def import_(self, path: str | PathLike[str], progress: Report | None = None) -> ExportResult:
         """Takes an export in, after verifying every hash."""
         from kbdb.model.upkeep import ExportResult
 
-        return self._value(ExportResult, "import", {"path": absolute(path)})
+        return self._value(ExportResult, "import", {"path": absolute(path)}, progress)

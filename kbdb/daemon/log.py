@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import sys
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
@@ -40,11 +39,11 @@ def last_lines(path: Path, count: int) -> list[str]:
     return lines[-count:]
 
 
-def start_log(path: Path) -> None:
-    """Sends everything that is logged to the log file, and to a terminal where there is one."""
+def start_log(path: Path, *, to_stderr: bool) -> None:
+    """Sends everything that is logged to the log file, and to stderr where that is not the log file itself."""
     handlers: list[logging.Handler] = [
         RotatingFileHandler(path, maxBytes=MAX_BYTES, backupCount=BACKUPS, encoding="utf-8", errors="backslashreplace")
     ]
-    if sys.stderr is not None and sys.stderr.isatty():
+    if to_stderr:
         handlers.append(logging.StreamHandler())
     logging.basicConfig(level=logging.INFO, format=FORMAT, handlers=handlers)

@@ -99,14 +99,13 @@ def _is_short_learn(params: r.Learn) -> bool:
     return params.paths is None or (len(params.paths) == 1 and os.path.isfile(params.paths[0]))
 
 
-def _rebuild(kb: KnowledgeBase, _: r.WriteNothing, report: Report) -> Any:
-    return kb.rebuild(report)
+def _long_verb(name: str) -> Run:
+    """One that tells how far it is, and can be ended early."""
 
-
-def _transfer(name: str) -> Run:
-    def run(kb: KnowledgeBase, params: r.Transfer, _: Report) -> Any:
-        _require_absolute(params.path)
-        return getattr(kb, name)(params.path)
+    def run(kb: KnowledgeBase, params: r.Params, report: Report) -> Any:
+        if isinstance(params, r.Transfer):
+            _require_absolute(params.path)
+        return getattr(kb, name)(**_arguments(params), progress=report)
 
     return run
 
@@ -156,11 +155,11 @@ METHODS: dict[str, Method] = {
     "groupSections": Method(r.GroupSections, _verb("group"), is_short=_always),
     "removeGrouping": Method(r.RemoveGrouping, _verb("ungroup"), is_short=_always),
     # What it compares must not change meanwhile.
-    "check": Method(r.WriteNothing, _verb("check")),
-    "gc": Method(r.Gc, _verb("gc")),
-    "rebuildIndexes": Method(r.WriteNothing, _rebuild),
-    "export": Method(r.Transfer, _transfer("export")),
-    "import": Method(r.Transfer, _transfer("import_")),
+    "check": Method(r.WriteNothing, _long_verb("check")),
+    "gc": Method(r.Gc, _long_verb("gc")),
+    "rebuildIndexes": Method(r.WriteNothing, _long_verb("rebuild")),
+    "export": Method(r.Transfer, _long_verb("export")),
+    "import": Method(r.Transfer, _long_verb("import_")),
     "skills": Method(r.Nothing, _verb("skills")),
     "skill": Method(r.ByName, _verb("skill")),
     "addSkill": Method(r.AddSkill, _add_skill, is_short=_always),

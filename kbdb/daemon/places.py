@@ -1,4 +1,4 @@
-"""What a daemon leaves in the file system while it lives: socket, pid file, address, and the lock of a write.
+"""What a daemon leaves in the file system while it lives: socket, pid file and address.
 
 All of it is a hint for those who look for the daemon; who owns the database is decided by the lock inside it alone. So
 whatever lies about from a daemon that was killed is written over, and what is missing is put back.
@@ -11,7 +11,6 @@ import json
 import logging
 import os
 import socket
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,16 +19,13 @@ import fasteners
 import kbdb
 from kbdb import platform
 from kbdb.daemon.log import own_log
-from kbdb.errors import BusyError, StorageError
+from kbdb.errors import StorageError
 from kbdb.paths import Layout
 
 log = logging.getLogger(__name__)
 
 PROBE_S = 1.0
 """How long another daemon may take to accept a connection, when it is asked whether it is there."""
-
-LOCK_PATIENCE_S = 30.0
-"""How long a write waits for the lock that other programs may hold."""
 
 BACKLOG = 128
 """Connections that may wait to be accepted: fifty commands starting at once are no reason to refuse one."""
@@ -115,35 +111,30 @@ class Places:
             with contextlib.suppress(OSError):
                 path.unlink()
 
-    @contextlib.contextmanager
-    def write_lock(self) -> Iterator[None]:
-        """Held for one write operation, for programs that want to know that none is under way.
+    def sweep(self) -> None:
+        """Removes the locks and logs of databases that are gone from where their lock says that they were.
 
-        Raises:
-            BusyError: another program holds it, and does not let it go.
-            StorageError: the runtime folder refuses the lock file.
+        One that somebody holds stays. Who opened one before it went finds that out when he has locked it
+        (``kbdb.store.write_lock``), and opens the next.
         """
-        # In a folder that is there: one that vanished fasteners would make anew, for everybody to enter.
-        path = platform.runtime_dir() / self._lock_file.name
-        try:
-            lock = fasteners.InterProcessLock(path)
-            taken = lock.acquire(timeout=LOCK_PATIENCE_S)
-        except OSError as error:
-            raise StorageError(f"cannot lock {path}: {error.strerror}") from error
-        if not taken:
-            held = f"another program has held {path} for {LOCK_PATIENCE_S:g} s"
-            raise BusyError(held, "nothing is written while somebody holds it; find out who: lsof, fuser")
-        try:
-            yield
-        finally:
-            lock.release()
+        for path in set(self._lock_file.parent.glob(platform.write_lock_name("*"))) - {self._lock_file}:
+            with contextlib.suppress(OSError):
+                root = Path(os.fsdecode(path.read_bytes()))
+                lock = fasteners.InterProcessLock(path)
+                if path.name != platform.write_lock_name(platform.context_id(root)) or not _is_gone(root):
+                    continue
+                if lock.acquire(blocking=False):
+                    log.info("%s is gone, and so are its lock and log", root)
+                    for left in (path, *path.parent.glob(f"{path.stem}.log*")):
+                        left.unlink()
+                    lock.release()
 
     def _settle(self) -> None:
         """Where the files go: in the runtime folder, which is another one when the one before vanished."""
         self.address = platform.get_ipc_path(self._context)
         runtime = platform.runtime_dir()
         self._pid_file = runtime / f"kbdb-{self._context}.pid"
-        self._lock_file = runtime / f"kbdb-{self._context}.lock"
+        self._lock_file = runtime / platform.write_lock_name(self._context)
 
     def _announce(self, address: str) -> None:
         told = {"address": address, "pid": os.getpid(), "version": kbdb.__version__, "log": own_log()}
@@ -182,6 +173,14 @@ class Places:
         except (OSError, ValueError):
             return {}
         return told if isinstance(told, dict) else {}
+
+
+def _is_gone(root: Path) -> bool:
+    try:
+        root.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    return False
 
 
 def _identity(path: str) -> tuple[int, int] | None:

@@ -14,17 +14,18 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from setproctitle import setproctitle
 
 import kbdb
 from kbdb import platform
-from kbdb.config import load
+from kbdb.config import load, settings_digest
 from kbdb.daemon.connection import Connection
-from kbdb.daemon.log import log_path, start_log
+from kbdb.daemon.log import log_path, own_log, start_log
 from kbdb.daemon.parsing import Parser
 from kbdb.daemon.places import Places
 from kbdb.daemon.server import Server
@@ -45,11 +46,13 @@ SWITCH_INTERVAL_S = 50e-6
 """How long a thread in Python may keep a search from going on: its default is a hundred times what a search takes."""
 
 
-def run(root: Path) -> int:
+def run(root: Path, *, to_stderr: bool = True, ready: Callable[[dict[str, Any]], None] | None = None) -> int:
     """Serves a database until there is a reason to stop.
 
     Args:
         root: the ``.kbdb`` folder.
+        to_stderr: whether to log there, too.
+        ready: called once it listens, with what ``daemonStatus`` tells.
 
     Returns:
         0, also where another daemon serves the database already; 1 where the daemon failed, which its log explains.
@@ -57,13 +60,13 @@ def run(root: Path) -> int:
     Raises:
         KbdbError: it cannot start.
     """
-    start_log(log_path(root))
+    start_log(log_path(root), to_stderr=to_stderr)
     setproctitle(platform.DAEMON_NAME)
-    kb = _own(root)
-    if kb is None:
+    owned = _own(root)
+    if owned is None:
         return 0
     try:
-        asyncio.run(_Life(root, kb).live())
+        asyncio.run(_Life(root, *owned, ready).live())
     except Exception as error:
         if isinstance(error, KbdbError):
             raise
@@ -75,18 +78,19 @@ def run(root: Path) -> int:
 def run_for_client(root: Path) -> int:
     """``run`` in a process that a client started, which reads from the log why it could not."""
     try:
-        return run(root)
+        return run(root, to_stderr=False)
     except KbdbError as error:
         print(json.dumps(error.as_dict()), file=sys.stderr, flush=True)
         return 1
 
 
-def _own(root: Path) -> KnowledgeBase | None:
-    """The opened database; None where another daemon has it, and answers."""
+def _own(root: Path) -> tuple[KnowledgeBase, str] | None:
+    """The opened database, and of which settings; None where another daemon has it, and answers."""
     give_up = time.monotonic() + OWNER_PATIENCE_S
     while True:
+        settings = settings_digest(Layout(root))
         try:
-            return KnowledgeBase.open(root)
+            return KnowledgeBase.open(root), settings
         except DatabaseLockedError:
             if Places(root).is_served():
                 log.info("another daemon serves %s", root)
@@ -99,9 +103,13 @@ def _own(root: Path) -> KnowledgeBase | None:
 class _Life:
     """One run of a daemon, from the opened database to the closed one."""
 
-    def __init__(self, root: Path, kb: KnowledgeBase) -> None:
+    def __init__(
+        self, root: Path, kb: KnowledgeBase, settings: str, ready: Callable[[dict[str, Any]], None] | None
+    ) -> None:
         self._root = root
         self._kb = kb
+        self._settings = settings
+        self._ready = ready
         self._places = Places(root)
         self._places.announce_coming()
         self._database = _identity(root)
@@ -116,11 +124,13 @@ class _Life:
             loop.add_signal_handler(number, self._leave, f"signal {number.name}")
         with Parser() as parser:
             self._kb.parse_with(parser.parse)
-            server = Server(self._kb, self._turn, self._leave)
+            server = Server(self._kb, self._turn, self._leave, self._about)
             listener: asyncio.Server | None = None
             try:
                 listener = await self._listen(server)
                 log.info("serves %s, kbdb %s, at %s", self._root, kbdb.__version__, self._places.address)
+                if self._ready is not None:
+                    self._ready(server.status())
                 if platform.is_network_file_system(self._root):
                     log.warning("%s is on a network file system: locks may not hold there", self._root)
                 listener = await self._watch(server, listener, parser)
@@ -129,16 +139,21 @@ class _Life:
                     listener.close()
                 await self._end(server)
 
+    def _about(self) -> dict[str, Any]:
+        return {"address": self._places.address, "log": own_log(), "settings": self._settings}
+
     async def _end(self, server: Server) -> None:
         """Answers what was taken on, then gives the database up; the loop goes on to send answers meanwhile."""
         self._places.stop_listening()
-        log.info("leaves: %s", self._reason or "it cannot go on")
-        server.let_go()
+        reason = self._reason or "it cannot go on"
+        log.info("leaves: %s", reason)
+        server.let_go(reason)
         try:
             await asyncio.to_thread(server.close)
             await asyncio.to_thread(self._close)
         finally:
             self._places.clear()
+            self._places.sweep()
             await server.hang_up()
 
     @contextmanager
@@ -146,7 +161,7 @@ class _Life:
         """Held for one write operation; nothing is written where the database was removed."""
         if not self._is_there():
             raise NotADatabaseError(f"{self._root} was removed", "kbdb init makes a new one")
-        with self._places.write_lock():
+        with self._kb.writing():
             yield
 
     def _close(self) -> None:

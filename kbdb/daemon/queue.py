@@ -8,10 +8,10 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict, deque
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from kbdb.errors import BusyError, DatabaseClosedError
+from kbdb.errors import BusyError, DatabaseClosedError, InterruptedByUserError
 from kbdb.knowledge import KnowledgeBase
 from kbdb.progress import Progress, Report
 
@@ -31,7 +31,7 @@ class Job:
         is_short: whether it may share its sync with others.
         deliver: takes the result, or the exception; called once, on the writer's thread.
         tell: takes each step of a long run, or None.
-        cancelled: set to end it early.
+        cancelled: why to end it early, once there is a reason.
     """
 
     owner: Hashable
@@ -41,7 +41,7 @@ class Job:
     is_short: bool
     deliver: Callable[[Any], None]
     tell: Callable[[Progress], None] | None = None
-    cancelled: threading.Event = field(default_factory=threading.Event)
+    cancelled: InterruptedByUserError | None = None
 
 
 class FairQueue:

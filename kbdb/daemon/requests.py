@@ -37,10 +37,14 @@ class Nothing(Params, frozen=True):
     """No parameters."""
 
 
-class Hello(Params, frozen=True, kw_only=True):
-    """Who connects: its version of kbdb, and the id of the database it means, or ``""``."""
+class Hello(Params, frozen=True, kw_only=True, forbid_unknown_fields=False):
+    """Who connects: its version of kbdb, the newest format it reads, the id of the database it means or ``""``.
+
+    A newer client may tell more of itself.
+    """
 
     version: str
+    format: int = 0
     database: str = ""
 
 

@@ -27,7 +27,15 @@ from kbdb.daemon.pace import Pace
 from kbdb.daemon.queue import FairQueue, Job
 from kbdb.daemon.requests import Hello, Nothing, WriteParams
 from kbdb.daemon.writer import Writer
-from kbdb.errors import BusyError, InterruptedByUserError, InvalidArgumentError, KbdbError, NotADatabaseError
+from kbdb.errors import (
+    BusyError,
+    InterruptedByStopError,
+    InterruptedByUserError,
+    InvalidArgumentError,
+    KbdbError,
+    NotADatabaseError,
+    UnsupportedFormatError,
+)
 from kbdb.knowledge import KnowledgeBase
 from kbdb.model.search import PagedSearchResult
 from kbdb.paths import Layout
@@ -40,6 +48,8 @@ log = logging.getLogger(__name__)
 READERS = max(2, min(4, os.cpu_count() or 1))
 """Threads that read: as many as there are cores. Outside the engine one of them runs at a time, and twice as many as
 cores cost a quarter of the throughput; at least two, so that a long list holds up no search."""
+
+STORED_BEFORE = "what was acknowledged before is stored"
 
 UNREAD_S, UNREAD_PAUSE_S = 10.0, 0.005
 """How long, and how often, it waits at its end for clients to read their answers."""
@@ -60,6 +70,7 @@ class Server:
         kb: the database.
         lock: makes a context that is held for one write operation.
         leave: called when a client asks the daemon to end.
+        about: what else its status tells.
 
     Attributes:
         writer: the thread that writes.
@@ -68,7 +79,11 @@ class Server:
     """
 
     def __init__(
-        self, kb: KnowledgeBase, lock: Callable[[], AbstractContextManager[object]], leave: Callable[[str], None]
+        self,
+        kb: KnowledgeBase,
+        lock: Callable[[], AbstractContextManager[object]],
+        leave: Callable[[str], None],
+        about: Callable[[], dict[str, Any]] = dict,
     ) -> None:
         self.active = 0
         self.last_call = self._started = time.monotonic()
@@ -76,6 +91,7 @@ class Server:
         lock_file = os.stat(Layout(kb.root).lock)
         self._lock_id = [lock_file.st_dev, lock_file.st_ino]
         self._leave = leave
+        self._about = about
         self._loop = asyncio.get_running_loop()
         self._connections: dict[Connection, dict[Id, Asked]] = {}
         self._lets_go = False
@@ -96,7 +112,8 @@ class Server:
             "rss_bytes": platform.resident_bytes(),
             "connections": len(self._connections),
             "waiting": len(self._queue),
-            "doing": str(self.writer.doing or ""),
+            "doing": str(self.writer.doing or self._kb.waits),
+            **self._about(),
         }
 
     def publish(self, reading: KnowledgeBase | KbdbError) -> None:
@@ -135,7 +152,7 @@ class Server:
         asked = self._connections.get(connection, {}).get(id)
         if asked is None:
             return
-        asked.job.cancelled.set()
+        asked.job.cancelled = InterruptedByUserError("interrupted", STORED_BEFORE)
         if self._queue.withdraw(asked.job):
             interrupted = InterruptedByUserError("interrupted", "nothing was stored")
             self._finish(connection, id, answer_line(id, interrupted))
@@ -146,10 +163,18 @@ class Server:
             for id in list(asked):
                 self.cancel(connection, id)
 
-    def let_go(self) -> None:
-        """Closes each connection once all it asked for is answered; who has more to ask finds the next daemon."""
+    def let_go(self, reason: str) -> None:
+        """Closes each connection once all it asked for is answered; who has more to ask finds the next daemon.
+
+        Long writes end early, each with what it has stored: until they do, nobody else is served.
+        """
         self._lets_go = True
-        for connection in list(self._connections):
+        stopped = InterruptedByStopError(
+            f"the daemon was stopped: {reason}", f"{STORED_BEFORE}; ask again for the rest"
+        )
+        for connection, asked in list(self._connections.items()):
+            for job in (one.job for one in asked.values()):
+                job.cancelled = job.cancelled or (None if job.is_short else stopped)
             connection.close_when_answered()
 
     def close(self) -> None:
@@ -245,7 +270,7 @@ class Server:
 
     def _expire(self, connection: Connection, id: Id, waited_s: float) -> None:
         if self._queue.withdraw(self._connections[connection][id].job):
-            doing = self.writer.doing
+            doing = self.writer.doing or self._kb.waits
             message = f"waited {waited_s:g} s for a turn to write" + (f"; {doing}" if doing else "")
             self._finish(connection, id, answer_line(id, BusyError(message, "try again later")))
 
@@ -282,6 +307,11 @@ class Server:
             raise NotADatabaseError(
                 f"the daemon serves database {own}, not {hello.database}",
                 "another database stands there now; try again",
+            )
+        if 0 < hello.format < self._kb.format:
+            raise UnsupportedFormatError(
+                f"the database has format {self._kb.format}, kbdb {hello.version} reads up to {hello.format}",
+                f"use kbdb {kbdb.__version__}, as its daemon does",
             )
         connection.greeted = True
         told = {"version": kbdb.__version__, "format": self._kb.format, "database": own, "lock": self._lock_id}

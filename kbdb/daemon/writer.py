@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kbdb.daemon.queue import FairQueue, Job
-from kbdb.errors import DatabaseClosedError, InterruptedByUserError, KbdbError
+from kbdb.errors import DatabaseClosedError, KbdbError
 from kbdb.knowledge import KnowledgeBase
 from kbdb.progress import Progress, Report
 
@@ -176,8 +176,8 @@ class Writer(threading.Thread):
             self._publish(error)
 
     def _outcome(self, job: Job) -> Any:
-        if job.cancelled.is_set():
-            return InterruptedByUserError("interrupted", "nothing was stored")
+        if job.cancelled:
+            return job.cancelled
         try:
             return job.run(self._kb, _report_of(job))
         except KbdbError as error:
@@ -197,8 +197,8 @@ def _report_of(job: Job) -> Report:
 
     def report(step: Progress) -> None:
         nonlocal told
-        if job.cancelled.is_set():
-            raise InterruptedByUserError("interrupted", "what was acknowledged before is stored")
+        if job.cancelled:
+            raise job.cancelled
         now = time.monotonic()
         if job.tell is not None and (now - told >= TOLD_EACH_S or step.done == step.total):
             told = now

@@ -16,7 +16,7 @@ from pathlib import Path
 from kbdb.errors import InvalidArgumentError, KbdbError, SourceNotFoundError, SourceUnreadableError
 from kbdb.ingest.ignore import Rule, glob_rule, matches_within, read_rules, verdict
 from kbdb.ingest.media import is_known_text
-from kbdb.paths import DATABASE_FOLDER
+from kbdb.paths import DATABASE_FOLDER, absolute
 
 IGNORE_FILES = (".gitignore", ".kbdbignore")
 """Read in this order in each folder; later rules win."""
@@ -92,6 +92,9 @@ def walk(paths: Iterable[Path], include: Sequence[str] = (), exclude: Sequence[s
         include: globs (as in ignore files, relative to the named folder); when given, they say instead of the known
             text suffixes which files of a folder are learned. Hidden and ignored files stay out.
         exclude: globs of files and folders to leave out.
+
+    Raises:
+        StorageError: a path is relative, and the current folder was removed.
     """
     includes = [rule for glob in include if (rule := glob_rule(glob)) is not None]
     excludes = [rule for glob in exclude if (rule := glob_rule(glob)) is not None]
@@ -99,18 +102,18 @@ def walk(paths: Iterable[Path], include: Sequence[str] = (), exclude: Sequence[s
     skipped: list[Skipped] = []
     errors: list[WalkError] = []
     for path in paths:
+        named = Path(os.path.abspath(absolute(path)))
         try:
-            absolute = Path(os.path.abspath(path))
-            is_folder = _is_named_folder(absolute)
+            is_folder = _is_named_folder(named)
         except KbdbError as error:
             errors.append(WalkError(path, error))
             continue
         if not is_folder:
-            files[str(absolute)] = SourceFile(absolute, True, None)
+            files[str(named)] = SourceFile(named, True, None)
             continue
-        folder = _FolderWalk(absolute, includes, excludes)
+        folder = _FolderWalk(named, includes, excludes)
         folder.run()
-        for found in sorted(folder.files, key=lambda file: file.path.relative_to(absolute).parts):
+        for found in sorted(folder.files, key=lambda file: file.path.relative_to(named).parts):
             files.setdefault(str(found.path), found)
         skipped += sorted(folder.skipped, key=lambda entry: entry.path.parts)
         errors += folder.errors

@@ -27,6 +27,7 @@ from kbdb.knowledge.arguments import (
 )
 from kbdb.knowledge.core import Core
 from kbdb.knowledge.entries import clean_tags
+from kbdb.knowledge.one_write import one_write
 from kbdb.knowledge.search import SearchOptions
 from kbdb.knowledge.skill_verbs import SkillVerbs
 from kbdb.model.change import GroupResult, RemoveSectionResult, RestoreResult, UpdateResult
@@ -43,7 +44,7 @@ class KnowledgeBase(SkillVerbs):
 
     One thread at a time may use it; ``reading`` gives others something to read. All methods raise DatabaseClosedError
     after ``close``, InvalidIdError for what is not a kbid or docid, CorruptError for damaged files and StorageError
-    where the file system refuses.
+    where the file system refuses; those that write raise BusyError where another program keeps the write lock.
     """
 
     def __init__(self, core: Core) -> None:
@@ -123,6 +124,15 @@ class KnowledgeBase(SkillVerbs):
         self._core.require_open()
         return KnowledgeBase(self._core.reading())
 
+    def writing(self) -> AbstractContextManager[None]:
+        """A context that holds the write lock; the verbs in it do not take it again."""
+        return self._core.writing()
+
+    @property
+    def waits(self) -> str:
+        """Who holds the write lock that a write waits for, and since when; ``""`` while none does."""
+        return self._core.waits
+
     def together(self) -> AbstractContextManager[None]:
         """A context whose writes become durable at its end, with one sync; none of them is acknowledged before.
 
@@ -144,6 +154,7 @@ class KnowledgeBase(SkillVerbs):
     ) -> None:
         self.close()
 
+    @one_write
     def learn(
         self,
         paths: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
@@ -330,6 +341,7 @@ class KnowledgeBase(SkillVerbs):
             return reading.section_bytes(self._core, str(kbid))
         return reading.content_of(self._core, forget.require_document(self._core, str(docid)))
 
+    @one_write
     def group(
         self,
         kbids: Sequence[str],
@@ -365,6 +377,7 @@ class KnowledgeBase(SkillVerbs):
             self._core, kbids, title, docid=docid, description=description, tags=clean_tags(tags), who=who
         )
 
+    @one_write
     def ungroup(self, docid: str, *, who: str = "user") -> GroupResult:
         """Ends a document without a source; sections that no other live one lists get documents of their own.
 
@@ -376,6 +389,7 @@ class KnowledgeBase(SkillVerbs):
         check_who(who)
         return grouping.ungroup(self._core, check_docid(docid), who)
 
+    @one_write
     def update(
         self,
         kbid: str,
@@ -419,6 +433,7 @@ class KnowledgeBase(SkillVerbs):
         )
         return updating.update(self._core, kbid, options)
 
+    @one_write
     def unlearn(
         self, kbid: str | None = None, docid: str | None = None, *, reason: str = "", who: str = "user"
     ) -> RemoveSectionResult:
@@ -432,6 +447,7 @@ class KnowledgeBase(SkillVerbs):
             return forget.unlearn_section(self._core, str(kbid), reason, who)
         return forget.unlearn_document(self._core, str(docid), reason, who)
 
+    @one_write
     def restore(self, kbid: str | None = None, docid: str | None = None, *, who: str = "user") -> RestoreResult:
         """Makes a withdrawn section or document live again; does nothing where it is."""
         from kbdb.knowledge import forget
@@ -479,13 +495,18 @@ class KnowledgeBase(SkillVerbs):
         self._core.require_open()
         return upkeep.status(self._core)
 
-    def check(self) -> CheckResult:
-        """Verifies truth files, index and every checksum; changes nothing."""
+    def check(self, progress: Report | None = None) -> CheckResult:
+        """Verifies truth files, index and every checksum; changes nothing.
+
+        Args:
+            progress: called now and then.
+        """
         from kbdb.knowledge import check as checking
 
         self._core.require_open()
-        return checking.check(self._core)
+        return checking.check(self._core, progress)
 
+    @one_write
     def rebuild(self, progress: Report | None = None) -> RebuildResult:
         """Makes the index anew from the truth files alone.
 
@@ -497,28 +518,41 @@ class KnowledgeBase(SkillVerbs):
         self._core.require_open()
         return upkeep.rebuild(self._core, progress)
 
-    def gc(self, dry_run: bool = False, *, keep_days: int | None = None) -> GcResult:
+    @one_write
+    def gc(self, dry_run: bool = False, *, keep_days: int | None = None, progress: Report | None = None) -> GcResult:
         """Removes what no document lists any more.
 
         Args:
             dry_run: only tell what would go.
             keep_days: how long what was retired or superseded stays; None: as worker.toml says.
+            progress: called now and then until it is known what goes.
         """
         from kbdb.knowledge import upkeep
 
         self._core.require_open()
-        return upkeep.gc(self._core, keep_days, dry_run=dry_run)
+        return upkeep.gc(self._core, keep_days, dry_run=dry_run, progress=progress)
 
-    def export(self, path: str | PathLike[str] = "kbdb-export") -> ExportResult:
-        """Writes the truth files and a list of their hashes to a folder; an earlier export there is replaced."""
+    def export(self, path: str | PathLike[str] = "kbdb-export", progress: Report | None = None) -> ExportResult:
+        """Writes the truth files and a list of their hashes to a folder; an earlier export there is replaced.
+
+        Args:
+            path: the folder.
+            progress: called now and then.
+        """
         from kbdb.knowledge import transfer
 
         self._core.require_open()
-        return transfer.export(self._core, Path(path))
+        return transfer.export(self._core, Path(path), progress)
 
-    def import_(self, path: str | PathLike[str]) -> ExportResult:
-        """Takes an export in, after verifying every hash."""
+    @one_write
+    def import_(self, path: str | PathLike[str], progress: Report | None = None) -> ExportResult:
+        """Takes an export in, after verifying every hash.
+
+        Args:
+            path: the folder.
+            progress: called now and then until all is verified.
+        """
         from kbdb.knowledge import transfer
 
         self._core.require_open()
-        return transfer.import_(self._core, Path(path))
+        return transfer.import_(self._core, Path(path), progress)

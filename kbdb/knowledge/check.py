@@ -6,7 +6,7 @@ Each fault has a code, a place and what to do about it. Nothing is changed.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -19,6 +19,7 @@ from kbdb.knowledge.core import RESTORE_EVENTS, Core
 from kbdb.knowledge.entries import Listing, StoredSection, entry_of
 from kbdb.model.truth import Event, Section
 from kbdb.model.upkeep import CheckFault, CheckResult
+from kbdb.progress import Report, now_and_then
 from kbdb.store.beliefs import replay
 from kbdb.store.events import decode_events
 from kbdb.store.ids import kbid_decode, kbid_encode
@@ -44,14 +45,14 @@ class _Findings:
         self.warnings.append(CheckFault(code, str(path), kbid, message, hint))
 
 
-def check(core: Core) -> CheckResult:
+def check(core: Core, progress: Report | None = None) -> CheckResult:
     """Verifies truth against itself, index against truth in both directions, and every checksum."""
     started = perf_counter()
     findings = _Findings()
     kbids, docids = core.store.section_ids(), core.store.manifest_ids()
     damaged = _read_manifests(core, docids, findings)
     index = _Index(core, findings.listings)
-    differing = list(_check_sections(core, kbids, index, findings))
+    differing = list(_check_sections(core, kbids, index, findings, now_and_then(progress, len(kbids))))
     findings.errors += damaged
     _check_documents(core, docids, set(kbids), differing, findings)
     _check_events(core, findings)
@@ -79,7 +80,9 @@ def _read_manifests(core: Core, docids: list[str], findings: _Findings) -> list[
     return damaged
 
 
-def _check_sections(core: Core, kbids: list[str], index: _Index, findings: _Findings) -> Iterator[str]:
+def _check_sections(
+    core: Core, kbids: list[str], index: _Index, findings: _Findings, tell: Callable[[int], None]
+) -> Iterator[str]:
     """Reads every section, document by document; gives the documents that do not read back as they were learned."""
     stored, faults, seen = set(kbids), dict[str, str](), set[str]()
     for listing in findings.listings.values():
@@ -95,6 +98,7 @@ def _check_sections(core: Core, kbids: list[str], index: _Index, findings: _Find
             if section.kbid not in seen:
                 seen.add(section.kbid)
                 index.compare(section)
+                tell(len(seen))
         if whole and digest.hexdigest() != listing.manifest.origin.sha256:
             yield listing.manifest.docid
     unlisted = [kbid for kbid in kbids if kbid not in seen and kbid not in faults]
@@ -102,6 +106,7 @@ def _check_sections(core: Core, kbids: list[str], index: _Index, findings: _Find
         if isinstance(section, Section):
             seen.add(kbid)
             index.compare(section)
+            tell(len(seen))
         else:
             faults[kbid] = section.message
     findings.sound = seen

@@ -33,6 +33,7 @@ from kbdb.store.beliefs import Beliefs, replay
 from kbdb.store.events import new_event_id
 from kbdb.store.store import Change, Store
 from kbdb.store.times import instant, instant_after
+from kbdb.store.write_lock import WriteLock
 
 JOURNAL_LIMIT = 16 << 20
 JOURNAL_COMMITS = 4096
@@ -73,6 +74,7 @@ class Core:
         self._snapshot: View | None = None
         self._snapshot_until = ""
         self._last_event = ""
+        self._write_lock = WriteLock(store.layout.root)
         self._closed = False
         self._together = False
         self._read_at: int | None = None
@@ -129,7 +131,7 @@ class Core:
             if self.indexer.loaded:
                 self._try_checkpoint()
         finally:
-            self._give_up()
+            self._let_go()
 
     @property
     def is_merging(self) -> bool:
@@ -143,13 +145,31 @@ class Core:
     def let_go(self) -> None:
         """Gives the database up and writes nothing more: its folder is somebody else's now, or gone."""
         self._closed = True
-        self._give_up()
+        self._let_go()
 
-    def _give_up(self) -> None:
+    def _let_go(self) -> None:
         self._snapshot = None
         # Whoever owns the database next makes folders where the merge does.
         self.indexer.end_merge()
+        self._write_lock.close()
         self.store.close()
+
+    @property
+    def waits(self) -> str:
+        """Who holds the write lock that a write waits for, and since when; ``""`` while none does."""
+        return self._write_lock.waits
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Holds the write lock for one operation; within another one it is held already.
+
+        Raises:
+            DatabaseClosedError: after ``close``.
+            BusyError: another program holds it, and does not let it go.
+        """
+        self.require_open()
+        with self._write_lock.held():
+            yield
 
     def require_open(self) -> None:
         """Raises DatabaseClosedError after ``close``."""
@@ -310,6 +330,10 @@ class Core:
         self._snapshot = None
         self.store.checkpoint()
 
+    def _is_settled(self) -> bool:
+        """Whether a checkpoint would have nothing to do."""
+        return not self.store.journal_commits and not self.store.delayed and self.indexer.is_written
+
     def _absorb(self, changes: Sequence[Change], before: DocumentListings) -> None:
         """Brings the index up to what is stored by now; one that is too damaged for that is made anew."""
         try:
@@ -320,7 +344,9 @@ class Core:
     def _try_checkpoint(self, *, soon: bool = False) -> None:
         """A checkpoint between commits. What was committed is stored, so a refusal is told, not raised."""
         try:
-            self.checkpoint(soon=soon)
+            if not self._is_settled():
+                with self._write_lock.held():
+                    self.checkpoint(soon=soon)
         except KbdbError as error:
             self.indexer.tell(f"the journal could not be emptied yet: {error.message}")
 

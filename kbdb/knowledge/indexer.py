@@ -30,14 +30,11 @@ from kbdb.knowledge.listings import Listings
 from kbdb.knowledge.merging import Merging
 from kbdb.model.truth import Manifest, Section
 from kbdb.plan import Entry, Params
-from kbdb.progress import Progress, Report
+from kbdb.progress import Report, now_and_then
 from kbdb.store import index_files
 from kbdb.store.ids import kbid_decode, kbid_encode
 from kbdb.store.index_files import IndexMeta
 from kbdb.store.store import Change, Store
-
-PROGRESS_EACH = 500
-"""A rebuild tells how far it is after so many sections."""
 
 DocumentListings = dict[str, set[str]]
 """For each docid, the kbids it lists."""
@@ -98,6 +95,12 @@ class Indexer:
             self._load()
         assert self._segments is not None
         return self._segments
+
+    @property
+    def is_written(self) -> bool:
+        """Whether the index is on disk as it is."""
+        segments = self.segments
+        return all(slot.folder is not None for slot in segments.slots) and self.meta == self._described(segments)
 
     def tell(self, notice: str) -> None:
         """Adds a notice, once."""
@@ -240,7 +243,7 @@ class Indexer:
 
     def _write_current(self, *, soon: bool) -> None:
         segments, layout = self.segments, self.store.layout
-        if all(slot.folder is not None for slot in segments.slots) and self.meta == self._described(segments):
+        if self.is_written:
             return
         merging = self._merging
         first = segments.flush_from(soon=soon, least=merging.end if merging else 0)
@@ -363,9 +366,9 @@ class Indexer:
 
     def _entries(self, kbids: Sequence[str], listings: Listings, progress: Report | None) -> Iterator[Entry]:
         """The entries of all sections that can be read."""
+        tell = now_and_then(progress, len(kbids))
         for done, (kbid, section) in enumerate(zip(kbids, self.store.read_sections(kbids), strict=True), 1):
-            if progress is not None and (done % PROGRESS_EACH == 0 or done == len(kbids)):
-                progress(Progress(done, len(kbids)))
+            tell(done)
             if isinstance(section, Section):
                 yield entry_of(section, listings.take(kbid))
             else:

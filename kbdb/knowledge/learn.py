@@ -77,8 +77,8 @@ def learn_paths(core: Core, paths: Sequence[Path], options: LearnOptions, progre
     for failed in walked.errors:
         tally.fail(source_of(core.store.layout.home, failed.path), failed.error)
     with _interruptible() as interrupted:
-        tally.interrupted = not _learn_files(core, walked.files, options, tally, progress, interrupted)
-    if not tally.interrupted:
+        tally.interrupted_by = _learn_files(core, walked.files, options, tally, progress, interrupted)
+    if not tally.interrupted_by:
         account_for_missing(core, [path for path in paths if path.is_dir()], options.prune, options.who, tally)
     tally.warnings.extend(_left_out(core, walked))
     return tally.result(perf_counter() - started)
@@ -101,8 +101,8 @@ def _learn_files(
     tally: Tally,
     progress: Report | None,
     interrupted: Callable[[], bool],
-) -> bool:
-    """Learns one file after the other; false where it was asked to stop before all were done."""
+) -> str:
+    """Learns one file after the other; tells by an error's code why it stopped before all were done, else ``""``."""
     batch: list[Planned] = []
     size = 0
     for done, source in enumerate(sources, start=1):
@@ -115,21 +115,22 @@ def _learn_files(
             batch, size = [], 0
             core.between_batches()
         step = Progress(done, len(sources), source_of(core.store.layout.home, source.path))
-        if not _goes_on(progress, step) or interrupted():
+        end = _told_to_end(progress, step) or (InterruptedByUserError.code if interrupted() else "")
+        if end:
             _commit(core, batch, tally)
-            return False
+            return end
     _commit(core, batch, tally)
-    return True
+    return ""
 
 
-def _goes_on(progress: Report | None, step: Progress) -> bool:
+def _told_to_end(progress: Report | None, step: Progress) -> str:
     if progress is None:
-        return True
+        return ""
     try:
         progress(step)
-    except InterruptedByUserError:
-        return False
-    return True
+    except InterruptedByUserError as error:
+        return error.code
+    return ""
 
 
 def _commit(core: Core, batch: Sequence[Planned], tally: Tally) -> None:

@@ -9,6 +9,7 @@ from kbdb.errors import InvalidArgumentError
 from kbdb.knowledge.arguments import check_lists, check_texts, check_who
 from kbdb.knowledge.core import Core
 from kbdb.knowledge.entries import clean_tags
+from kbdb.knowledge.one_write import one_write
 from kbdb.model.change import RemoveSectionResult
 from kbdb.model.skill import (
     AddAgentResult,
@@ -28,6 +29,7 @@ class SkillVerbs:
 
     _core: Core
 
+    @one_write
     def add_skill(
         self,
         name: str,
@@ -81,6 +83,7 @@ class SkillVerbs:
         _check_values(values)
         return show_skill(self._core, name, values)
 
+    @one_write
     def remove_skill(self, name: str, *, reason: str = "", who: str = "user") -> RemoveSectionResult:
         """Takes the skills of a name out of all answers, as ``unlearn`` does; agents go on to list them."""
         from kbdb.knowledge.skills import remove_skill
@@ -90,6 +93,7 @@ class SkillVerbs:
         check_texts(reason=reason)
         return remove_skill(self._core, name, reason, who)
 
+    @one_write
     def add_agent(
         self,
         name: str,
@@ -138,6 +142,7 @@ class SkillVerbs:
         _check_values(values)
         return show_agent(self._core, name, values)
 
+    @one_write
     def remove_agent(self, name: str, *, reason: str = "", who: str = "user") -> RemoveSectionResult:
         """Takes the agents of a name out of all answers; their skills stay."""
         from kbdb.knowledge.agents import remove_agent

@@ -42,7 +42,7 @@ class Tally:
     missing: list[str] = field(default_factory=list)
     pruned: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
-    interrupted: bool = False
+    interrupted_by: str = ""
 
     def fail(self, source: str, error: KbdbError) -> None:
         """A source that could not be learned."""
@@ -78,7 +78,8 @@ class Tally:
             pruned=tuple(self.pruned),
             superseded=tuple(self.superseded),
             warnings=(*self.warnings, *self.core.notices),
-            interrupted=self.interrupted,
+            interrupted=self.interrupted_by != "",
+            interrupted_by=self.interrupted_by,
         )
 
     def _count(self, planned: Planned) -> None:

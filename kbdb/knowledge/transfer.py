@@ -19,6 +19,8 @@ from kbdb.knowledge.admission import Gate, live_twins
 from kbdb.knowledge.core import Core
 from kbdb.model.truth import Event, Manifest, Section
 from kbdb.model.upkeep import ExportResult
+from kbdb.paths import absolute
+from kbdb.progress import Report, now_and_then
 from kbdb.store import files
 from kbdb.store.beliefs import replay
 from kbdb.store.catalog import decode_catalog, encode_catalog
@@ -47,7 +49,7 @@ class Package:
     events: tuple[Event, ...]
 
 
-def export(core: Core, target: Path) -> ExportResult:
+def export(core: Core, target: Path, progress: Report | None = None) -> ExportResult:
     """Writes the truth files to a folder; it is there whole or not at all.
 
     Works in ``.<name>.kbdb-new`` beside it; an earlier export waits in ``.<name>.kbdb-old`` until the new one is in
@@ -58,7 +60,7 @@ def export(core: Core, target: Path) -> ExportResult:
         CorruptError: a truth file is damaged or missing, so that what came out could not be imported.
     """
     started = perf_counter()
-    target = target.absolute()
+    target = Path(absolute(target))
     making, waiting = target.with_name(f".{target.name}.kbdb-new"), target.with_name(f".{target.name}.kbdb-old")
     if target.is_relative_to(core.store.layout.root):
         raise InvalidArgumentError(f"{target} lies inside the database", "name a folder outside .kbdb")
@@ -67,7 +69,7 @@ def export(core: Core, target: Path) -> ExportResult:
             raise InvalidArgumentError(f"{folder} exists and is not an export", "name a folder that does not exist yet")
     files.remove_folder(making, point="export")
     try:
-        sections, documents = _write(core, making)
+        sections, documents = _write(core, making, progress)
         files.replace_folder(making, target, waiting, point="export")
     except BaseException:
         with suppress(StorageError):
@@ -76,16 +78,19 @@ def export(core: Core, target: Path) -> ExportResult:
     return ExportResult(str(target), sections, documents, 0, (perf_counter() - started) * 1000)
 
 
-def _write(core: Core, making: Path) -> tuple[int, int]:
+def _write(core: Core, making: Path, progress: Report | None) -> tuple[int, int]:
     """Writes an export durably; returns how many sections and documents it holds."""
     sums = []
     sections = documents = 0
-    for name, data in _truth(core):
+    store = core.store
+    tell = now_and_then(progress, 1 + len(store.section_ids()) + len(store.manifest_ids()) + len(store.event_files()))
+    for done, (name, data) in enumerate(_truth(core), 1):
         files.make_folder(making / PurePosixPath(name).parent)
         files.write_atomic(making / name, data, sync=False, point="export")
         sums.append(f"{sha256(data).hexdigest()}  {name}\n")
         sections += name.startswith("sections/")
         documents += name.startswith("documents/")
+        tell(done)
     files.write_atomic(making / SUMS, "".join(sums).encode(), sync=False, point="export")
     made = list(making.rglob("*"))
     folders = [making, *(path for path in made if path.is_dir())]
@@ -100,7 +105,7 @@ def _give_up(making: Path, target: Path, waiting: Path) -> None:
     files.remove_folder(making, point="export")
 
 
-def import_(core: Core, source: Path) -> ExportResult:
+def import_(core: Core, source: Path, progress: Report | None = None) -> ExportResult:
     """Takes an export in, all of it or nothing: what is new is stored, what was decided there or here goes on to hold.
 
     Of a document that both have, the one updated last stays. A text forgotten or marked wrong there is held back here
@@ -112,7 +117,8 @@ def import_(core: Core, source: Path) -> ExportResult:
         CorruptError: a file is not what its name says, or an event says something else here.
     """
     started = perf_counter()
-    package = read_package(source)
+    source = Path(absolute(source))
+    package = read_package(source, progress)
     gate = Gate(core, "import", revives=False, beliefs=core.beliefs_with(package.events))
     core.follow(package.events)
     wanted = [manifest for manifest in package.manifests if _is_newer(core, manifest)]
@@ -133,12 +139,12 @@ def import_(core: Core, source: Path) -> ExportResult:
     return ExportResult(str(source), len(fresh), len(wanted), suppressed, (perf_counter() - started) * 1000)
 
 
-def read_package(source: Path) -> Package:
+def read_package(source: Path, progress: Report | None = None) -> Package:
     """Reads and verifies an export."""
     sums_path = source / SUMS
     if not sums_path.is_file():
         raise SourceNotFoundError(f"{source} is not an export: it has no {SUMS}", "name a folder that kbdb export made")
-    contents = dict(_verified(source, sums_path))
+    contents = dict(_verified(source, sums_path, progress))
     decode_catalog(contents.pop(CATALOG, b""), source / CATALOG)
     sections: dict[str, Section] = {}
     manifests: list[Manifest] = []
@@ -240,7 +246,7 @@ def _manifest_name(docid: str) -> str:
     return f"documents/{docid}.toml"
 
 
-def _verified(source: Path, sums_path: Path) -> Iterator[tuple[str, bytes]]:
+def _verified(source: Path, sums_path: Path, progress: Report | None) -> Iterator[tuple[str, bytes]]:
     try:
         lines = sums_path.read_bytes().decode("utf-8").splitlines()
     except UnicodeDecodeError as error:
@@ -248,6 +254,7 @@ def _verified(source: Path, sums_path: Path) -> Iterator[tuple[str, bytes]]:
     except OSError as error:
         raise StorageError(f"cannot read {sums_path}: {error.strerror}") from error
     listed: set[str] = set()
+    tell = now_and_then(progress, len(lines))
     for number, line in enumerate(lines, start=1):
         digest, _, name = line.partition("  ")
         path = source / name
@@ -263,6 +270,7 @@ def _verified(source: Path, sums_path: Path) -> Iterator[tuple[str, bytes]]:
         if sha256(data).hexdigest() != digest:
             raise HashMismatchError(f"{path} is not what {SUMS} says: its SHA-256 differs", "copy the export again")
         yield name, data
+        tell(number)
     found = {p.relative_to(source).as_posix() for p in source.rglob("*") if p.is_file()} - {SUMS}
     if found != listed:
         extra = ", ".join(sorted(found - listed)[:3])

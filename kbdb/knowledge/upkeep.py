@@ -14,7 +14,7 @@ from kbdb.knowledge.entries import StoredSection
 from kbdb.knowledge.reading import section_state
 from kbdb.knowledge.view import View
 from kbdb.model.upkeep import DbStatus, EngineStatus, GcResult, IndexStatus, RebuildResult
-from kbdb.progress import Report
+from kbdb.progress import Report, now_and_then
 from kbdb.store import index_files
 from kbdb.store.ids import kbid_encode
 from kbdb.store.store import Change
@@ -24,13 +24,14 @@ BATCH = 1000
 """Sections removed in one commit."""
 
 
-def gc(core: Core, keep_days: int | None, *, dry_run: bool) -> GcResult:
+def gc(core: Core, keep_days: int | None, *, dry_run: bool, progress: Report | None = None) -> GcResult:
     """Removes retired documents and sections that no document lists, once they have been so long enough.
 
     Args:
         keep_days: how long what was retired or superseded stays; None: as worker.toml says. What no event speaks of
             goes at once.
         dry_run: only tell what would go.
+        progress: called while it is looked for; what is found goes all at once.
     """
     started = perf_counter()
     days = core.config.history.keep_days if keep_days is None else keep_days
@@ -38,7 +39,7 @@ def gc(core: Core, keep_days: int | None, *, dry_run: bool) -> GcResult:
         raise InvalidArgumentError(f"keep_days is {days}", "use 0 or more")
     horizon = instant(datetime.now(UTC) - timedelta(days=days))
     documents = tuple(_expired_documents(core, horizon))
-    kbids = tuple(_unlisted_sections(core, horizon, frozenset(documents)))
+    kbids = tuple(_unlisted_sections(core, horizon, frozenset(documents), progress))
     freed = sum(core.store.section_size(kbid) or 0 for kbid in kbids)
     freed += sum(len(core.store.manifest_bytes(docid)) for docid in documents)
     if not dry_run and (documents or kbids):
@@ -107,14 +108,18 @@ def _expired_documents(core: Core, horizon: str) -> Iterator[str]:
             yield docid
 
 
-def _unlisted_sections(core: Core, horizon: str, gone: frozenset[str]) -> Iterator[str]:
+def _unlisted_sections(core: Core, horizon: str, gone: frozenset[str], progress: Report | None) -> Iterator[str]:
     """Sections that no manifest lists any more. A damaged manifest is an error: nobody knows what it lists."""
     spoken: dict[str, str] = {}
     for event in core.events.values():
         for kbid in event.kbids:
             spoken[kbid] = max(spoken.get(kbid, ""), event.time)
-    staying = [core.store.read_manifest(docid) for docid in core.store.manifest_ids() if docid not in gone]
-    listed = {placement.kbid for manifest in staying for placement in manifest.sections}
+    docids = [docid for docid in core.store.manifest_ids() if docid not in gone]
+    listed: set[str] = set()
+    tell = now_and_then(progress, len(docids))
+    for done, docid in enumerate(docids, 1):
+        listed.update(placement.kbid for placement in core.store.read_manifest(docid).sections)
+        tell(done)
     for kbid in core.store.section_ids():
         if kbid not in listed and spoken.get(kbid, "") <= horizon:
             yield kbid

@@ -52,7 +52,8 @@ class AddSectionResult:
     """The answer to learn.
 
     ``missing`` lists documents whose source is gone from the learned folder, ``pruned`` those retired for it.
-    ``interrupted`` is true when Ctrl-C ended the call early; what is listed was stored.
+    ``interrupted`` is true when something ended the call early; what is listed was stored. ``interrupted_by`` says
+    what did, as an error's code: ``INTERRUPTED`` by who asked, ``DAEMON_STOPPED``.
     """
 
     kbids: tuple[str, ...]
@@ -70,3 +71,4 @@ class AddSectionResult:
     superseded: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     interrupted: bool = False
+    interrupted_by: str = ""

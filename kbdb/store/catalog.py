@@ -15,8 +15,9 @@ from os import PathLike
 from pathlib import Path
 
 from kbdb.errors import CorruptError, TomlError
+from kbdb.paths import FORMAT
 from kbdb.store.events import is_writer
-from kbdb.store.fields import FORMAT, RESTORE_FILE, Fields
+from kbdb.store.fields import RESTORE_FILE, Fields
 from kbdb.store.ids import base32, is_id, new_random_id
 from kbdb.store.times import is_seconds, seconds
 from kbdb.store.toml import dumps, loads

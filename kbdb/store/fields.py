@@ -6,9 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from kbdb.errors import CorruptError, UnsupportedFormatError
-
-FORMAT = 1
-"""The version of every truth file's format; files of a newer one are refused, never guessed at."""
+from kbdb.paths import FORMAT
 
 RESTORE_FILE = "restore the file from a backup or from version control"
 """What to do about a damaged truth file."""

@@ -7,7 +7,8 @@ from os import PathLike
 
 from kbdb.errors import CorruptError, InvalidArgumentError, TomlError
 from kbdb.model.truth import Manifest, Origin, Placement
-from kbdb.store.fields import FORMAT, RESTORE_FILE, Fields
+from kbdb.paths import FORMAT
+from kbdb.store.fields import RESTORE_FILE, Fields
 from kbdb.store.ids import DOCID_PATTERN, is_docid, is_kbid
 from kbdb.store.section import is_media_type, is_sha256
 from kbdb.store.times import is_seconds

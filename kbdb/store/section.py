@@ -9,7 +9,8 @@ from os import PathLike
 
 from kbdb.errors import CorruptError, InvalidArgumentError, NotUtf8Error, TomlError
 from kbdb.model.truth import SECTION_TYPES, Section
-from kbdb.store.fields import FORMAT, Fields
+from kbdb.paths import FORMAT
+from kbdb.store.fields import Fields
 from kbdb.store.ids import KBID_BYTES, is_kbid, is_kbid_of, kbid_encode
 from kbdb.store.toml import dumps, loads
 

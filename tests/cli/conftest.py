@@ -19,7 +19,7 @@ from kbdb.__main__ import main
 
 PACKAGE_PARENT = str(Path(kbdb.__file__).parent.parent)
 USERS_OWN = (
-    *("KBDB_DB", "NO_COLOR", "COLUMNS", "TERM", "XDG_RUNTIME_DIR", "_KBDB_COMPLETE"),
+    *("KBDB_DB", "NO_COLOR", "COLUMNS", "TERM", "_KBDB_COMPLETE"),
     *("XDG_CONFIG_HOME", "APPDATA", "CLAUDE_CONFIG_DIR", "CODEX_HOME"),
 )
 """Variables of whoever runs the tests that must not reach the command."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -156,3 +157,71 @@ def test_a_restart_with_a_setting_that_is_not_allowed_leaves_the_daemon_running(
     assert home.owner() == pid
     (home.root / "worker.toml").write_text("[search]\nlimit = 3\n")
     assert home.tell("daemon", "restart")["pid"] != pid
+
+
+def findings(home: Household) -> tuple[str, str]:
+    """What doctor says of the daemon: status and message."""
+    found = {one["name"]: one for one in home.tell("doctor")["findings"]}["daemon"]
+    return found["status"], f"{found['message']} {found['hint']}"
+
+
+def test_doctor_tells_of_the_daemon_and_whether_its_settings_are_those_of_the_files(
+    home: Household, runtime: Path
+) -> None:
+    status, told = findings(home)
+    assert (status, told.partition(";")[0]) == ("ok", "none runs")
+    home.tell("daemon", "start")
+    status, told = findings(home)
+    context = platform.context_id(home.root)
+    for part in (f"process {home.owner()}, kbdb {kbdb.__version__}", f"{runtime}/kb-worker-{context}.sock"):
+        assert part in told
+    assert str(runtime / f"kbdb-{context}.log") in told
+    assert status == "ok"
+    (home.root / "synonyms.toml").write_text("")
+    assert findings(home)[0] == "ok"
+    (home.root / "worker.toml").write_text("[search]\nlimit = 3\n")
+    status, told = findings(home)
+    assert status == "warning"
+    assert "changed since it read them kbdb daemon restart" in told
+    home.tell("daemon", "restart")
+    assert findings(home)[0] == "ok"
+    os.kill(home.owner(), signal.SIGSTOP)
+    assert home.run("config", "--json").json["daemon"] is None
+    os.kill(home.owner(), signal.SIGCONT)
+    home.stop()
+
+
+def test_config_says_when_the_daemon_has_other_settings(home: Household) -> None:
+    assert home.tell("config")["daemon"] is None
+    home.tell("daemon", "start")
+    assert home.tell("config")["daemon"] == {"pid": home.owner(), "settings_current": True}
+    assert "restart" not in home.run("config").out
+    (home.root / "synonyms.toml").write_text("")
+    assert home.tell("config")["daemon"]["settings_current"]
+    (home.root / "worker.toml").write_text("[search]\nlimit = 3\n")
+    assert not home.tell("config")["daemon"]["settings_current"]
+    assert "kbdb daemon restart" in home.run("config").out
+    home.stop()
+
+
+def test_a_daemon_in_the_foreground_tells_what_it_does_and_once_that_it_is_ready(home: Household) -> None:
+    running = home.start("daemon", "run", "--json")
+    assert running.stdout
+    ready = json.loads(running.stdout.readline())
+    assert (ready["running"], ready["answers"], ready["pid"]) == (True, True, running.pid)
+    assert Path(ready["address"]).is_socket()
+    second = home.run("daemon", "run", "--json")
+    assert (second.code, second.json["pid"]) == (0, running.pid)
+    assert "another daemon serves" in second.errors
+    home.run("daemon", "stop")
+    ended = home.end(running)
+    assert (ended.code, ended.out) == (0, "")
+    assert f"serves {home.root}" in ended.errors
+    assert "leaves: process" in ended.errors
+
+
+def test_a_daemon_in_the_foreground_that_cannot_start_says_so_as_a_command_does(home: Household) -> None:
+    (home.root / "worker.toml").write_text("[search]\nlimt = 3\n")
+    ran = home.run("daemon", "run", "--json")
+    assert (ran.code, ran.json["error"]["code"]) == (1, "BAD_CONFIG")
+    assert home.run("daemon", "run").errors.startswith("error: ")

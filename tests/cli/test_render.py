@@ -246,6 +246,8 @@ def test_long_lists_of_remarks_are_cut_and_say_so() -> None:
 
 def test_an_interruption_comes_first() -> None:
     assert draw_learned(replace(LEARNED, interrupted=True), PLAIN).startswith("interrupted:")
+    stopped = replace(LEARNED, interrupted=True, interrupted_by="DAEMON_STOPPED")
+    assert draw_learned(stopped, PLAIN).startswith("interrupted: the daemon was stopped")
 
 
 def test_an_unlearning_says_how_to_take_it_back() -> None:

@@ -116,9 +116,9 @@ def test_long_answers_and_calls_pass(connection: Connection) -> None:
 def test_a_call_that_is_too_long_is_not_sent(
     connection: Connection, daemon: ScriptedDaemon, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(wires, "MAX_LINE", 100)
-    with pytest.raises(TooLargeError, match="100 can be sent"):
-        connection.call("addSection", {"content": "x" * 100})
+    monkeypatch.setattr(wires, "MAX_LINE", 200)
+    with pytest.raises(TooLargeError, match="200 can be sent"):
+        connection.call("addSection", {"content": "x" * 200})
     assert connection.call("ping", {"n": 1}) == {"n": 1}
     assert daemon.methods() == ["ping"]
 

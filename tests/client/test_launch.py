@@ -21,7 +21,14 @@ from kbdb.client import launch
 from kbdb.client import start as starts
 from kbdb.client.address import log_path
 from kbdb.client.launch import Link, find, reach
-from kbdb.errors import ConfigError, DaemonStartError, DatabaseLockedError, KbdbError, NotADatabaseError
+from kbdb.errors import (
+    ConfigError,
+    DaemonStartError,
+    DatabaseLockedError,
+    KbdbError,
+    NotADatabaseError,
+    UnsupportedFormatError,
+)
 from kbdb.rpc.codes import REFUSED
 from kbdb.rpc.messages import Request, Result
 
@@ -122,7 +129,7 @@ def test_a_daemon_that_listens_is_taken(daemon: ScriptedDaemon) -> None:
 def test_where_none_listens_one_is_started(root: Path, listen: Listen, start: Callable[[Run], Starter]) -> None:
     starter = start(lambda *_: listen())
     assert closing(reach(root))
-    assert starter.argvs == [[sys.executable, "-m", "kbdb", "daemon", "run", "--db", str(root)]]
+    assert starter.argvs == [[sys.executable, "-m", "kbdb.daemon", str(root)]]
 
 
 def test_a_started_daemon_finds_this_same_kbdb(
@@ -492,6 +499,15 @@ def test_a_daemon_that_refuses_the_greeting_is_heard(root: Path, listen: Listen)
     with pytest.raises(KbdbError, match="too new") as caught:
         reach(root)
     assert caught.value.code == "UNSUPPORTED_FORMAT"
+
+
+def test_a_database_of_a_format_that_this_program_cannot_read_is_refused(root: Path, listen: Listen) -> None:
+    daemon = listen(version="99.0")
+    daemon.hello["format"] = 2
+    for connect in (reach, find):
+        with pytest.raises(UnsupportedFormatError, match=r"has format 2, this kbdb \(.*\) reads up to 1") as caught:
+            connect(root)
+        assert caught.value.hint == "use kbdb 99.0, as its daemon does"
 
 
 def test_a_socket_of_another_user_is_not_believed(daemon: ScriptedDaemon, monkeypatch: pytest.MonkeyPatch) -> None:

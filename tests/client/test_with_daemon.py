@@ -25,6 +25,7 @@ from kbdb.client.address import owner
 from kbdb.client.stop import stop
 from kbdb.daemon.methods import METHODS, read_params
 from kbdb.errors import ConfigError, DaemonLostError, DatabaseLockedError, NotADatabaseError
+from kbdb.progress import Progress, Report
 
 PATIENCE_S = 30.0
 """How long a test waits for what must come."""
@@ -273,6 +274,23 @@ def test_progress_of_a_folder_comes_over(root: Path, tmp_path: Path) -> None:
     assert steps
     assert steps[-1].total == 100
     assert [step.done for step in steps] == sorted(step.done for step in steps)
+
+
+def test_every_long_run_tells_how_far_it_is(root: Path, tmp_path: Path) -> None:
+    with Client(root) as client:
+        client.learn(content="a fact", title="Fact")
+        runs: list[Callable[[Report], object]] = [
+            client.check,
+            client.rebuild,
+            lambda report: client.gc(progress=report),
+            lambda report: client.export(tmp_path / "export", report),
+            lambda report: client.import_(tmp_path / "export", report),
+        ]
+        for run in runs:
+            steps: list[Progress] = []
+            run(steps.append)
+            assert steps
+            assert steps[-1].done == steps[-1].total
 
 
 @pytest.mark.parametrize("name", [name for name, (_, method, _) in CALLS.items() if method in METHODS])

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from kbdb.client import Client
-from kbdb.errors import DaemonLostError, DaemonStartError, DocumentNotFoundError
+from kbdb.errors import DaemonLostError, DaemonStartError, DocumentNotFoundError, InterruptedByStopError
 from tests.concurrency.history import ABSENT, Call, save
 
 PARTS = 4
@@ -76,9 +76,11 @@ class Actor:
         self._note(Call(began, ended, found.generation, seen={name: of[0][0] for name, of in parts.items()}))
 
     def ask(self, method: str, *arguments: Any, **named: Any) -> Any:
-        """A call that may be lost; None where it is."""
+        """A call that may be lost, or ended early with its daemon; None where it is."""
         try:
             return getattr(self._client, method)(*arguments, **named)
+        except InterruptedByStopError:
+            return None
         except (DaemonLostError, DaemonStartError) as error:
             print(f"lost at {time.time():.3f}: {method}: {error!r}", file=sys.stderr, flush=True)
             return None
@@ -123,7 +125,8 @@ def learn(actor: Actor) -> None:
                 path = Path(folder, str(turn), f"{fact}.md")
                 path.parent.mkdir(exist_ok=True)
                 path.write_text(f"# {fact}\n\nIt is known that {fact}, {'and so on ' * 500}.\n")
-            if actor.ask("learn", paths=[path.parent]) is None:
+            learned = actor.ask("learn", paths=[path.parent])
+            if learned is None or learned.interrupted:
                 continue
             print(*facts, sep="\n", flush=True)
             for fact in facts:

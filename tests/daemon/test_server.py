@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import shutil
 import signal
 import socket
 import stat
+import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
+import fasteners
 import pytest
 from daemons import Daemon, Talk, running, wait_for
 
 import kbdb
+from kbdb import platform
+from kbdb.daemon.connection import Connection
+from kbdb.daemon.server import Server
+from kbdb.knowledge import KnowledgeBase
 from kbdb.model.to_json import as_json
 
 
@@ -95,6 +104,32 @@ def test_the_first_message_must_be_hello(daemon: Daemon) -> None:
 def test_another_database_is_refused(daemon: Daemon) -> None:
     talk = Talk(daemon.address())
     assert talk.refusal("hello", version="1.0", database="0" * 26) == "NOT_A_DATABASE"
+
+
+def test_a_client_that_cannot_read_the_databases_format_is_refused(root: Path) -> None:
+    async def told(format: int) -> Any:
+        server = Server(kb, nullcontext, lambda _: None)
+        ours, theirs = socket.socketpair()
+        theirs.setblocking(False)
+        loop = asyncio.get_running_loop()
+        try:
+            await loop.connect_accepted_socket(lambda: Connection(server), ours)
+            hello = {"version": "0.0.9", "format": format, "unheard": "of"}
+            line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "hello", "params": hello}) + "\n"
+            await loop.sock_sendall(theirs, line.encode())
+            return json.loads(await loop.sock_recv(theirs, 10_000))
+        finally:
+            theirs.close()
+            await asyncio.to_thread(server.close)
+
+    class Newer(KnowledgeBase):
+        format = 2  # type: ignore[assignment]
+
+    with Newer.create(root) as kb:
+        refused = asyncio.run(told(1))["error"]
+        assert refused["data"]["code"] == "UNSUPPORTED_FORMAT"
+        assert refused["message"] == "the database has format 2, kbdb 0.0.9 reads up to 1"
+        assert asyncio.run(told(2))["result"]["format"] == 2
 
 
 def test_an_unknown_method_and_wrong_parameters_are_named(daemon: Daemon) -> None:
@@ -265,17 +300,40 @@ def test_a_write_asked_for_before_the_end_is_answered_before_it(daemon: Daemon) 
 
 
 def test_at_its_end_it_says_which_requests_it_still_answers(daemon: Daemon, tmp_path: Path) -> None:
-    for number in range(50):
+    for number in range(400):
         (tmp_path / f"n{number}.md").write_text(f"# Note {number}\n\n" + "text of the note. " * 300, encoding="utf-8")
     talk = daemon.talk()
-    id = talk.send("learn", paths=[str(tmp_path)], progress=True)
+    id = talk.send("learn", paths=[str(tmp_path)], progress=True, exclude=[".kbdb"])
     assert (talk.receive() or {})["method"] == "progress"
     daemon.talk().ask("shutdown")
     while (told := talk.receive() or {}).get("method") == "progress":
         pass
     assert told == {"jsonrpc": "2.0", "method": "closing", "params": {"answers": [id]}}
-    assert talk.answer_to(id)["result"]["sections_added"] == 50
+    assert talk.answer_to(id)["result"]["documents"]
     assert talk.receive() is None
+
+
+def test_a_stop_ends_a_long_learn_with_what_it_stored_and_short_writes_are_done(daemon: Daemon, tmp_path: Path) -> None:
+    for number in range(400):
+        (tmp_path / f"n{number}.md").write_text(f"# Note {number}\n\n" + "text of the note. " * 300, encoding="utf-8")
+    learner, waiting, writer = daemon.talk(), daemon.talk(), daemon.talk()
+    id = learner.send("learn", paths=[str(tmp_path)], progress=True, exclude=[".kbdb"])
+    assert (learner.receive() or {})["method"] == "progress"
+    rebuild = waiting.send("rebuildIndexes")
+    short = writer.send("addSection", content="a fact", title="Fact")
+    assert waiting.ask("ping") == writer.ask("ping") == {}
+    assert daemon.stop() == 0
+    learned = learner.answer_to(id)["result"]
+    assert (learned["interrupted"], learned["interrupted_by"]) == (True, "DAEMON_STOPPED")
+    refused = waiting.answer_to(rebuild)["error"]
+    assert refused["data"]["code"] == "DAEMON_STOPPED"
+    assert "signal SIGTERM" in refused["message"]
+    assert writer.answer_to(short)["result"]["sections_added"] == 1
+    with kbdb.open(daemon.root) as kb:
+        assert kb.check().ok
+        assert kb.status().documents == len(learned["documents"]) + 1 < 401
+        assert not kb.learn(tmp_path, exclude=[".kbdb"]).interrupted
+        assert kb.status().documents == 401
 
 
 def test_a_long_answer_arrives_whole_although_the_daemon_is_told_to_end_meanwhile(daemon: Daemon) -> None:
@@ -340,6 +398,44 @@ def test_an_address_and_a_pid_file_that_vanished_are_put_back_and_the_socket_sta
     (daemon.root / "daemon").unlink()
     wait_for(lambda: daemon.address() and pid_file.exists())
     assert socket_before == os.stat(daemon.address())
+
+
+def test_a_write_that_waits_for_the_lock_of_another_program_is_told_its_process(daemon: Daemon, runtime: Path) -> None:
+    talk, other = daemon.talk(), daemon.talk()
+    talk.ask("addSection", content="first", title="First")
+    (path,) = runtime.glob("kbdb-*.lock")
+    with fasteners.InterProcessLock(path):
+        waits = talk.send("addSection", content="second", title="Second")
+        wait_for(lambda: other.ask("daemonStatus")["waiting"] == 0)
+        answer = other.answer_to(other.send("addSection", content="third", title="Third", deadlineMs=500))
+        assert answer["error"]["data"]["code"] == "BUSY"
+        if sys.platform == "linux":
+            assert f"; process {os.getpid()} (" in answer["error"]["message"]
+        assert f"holds {path}, for which a write has waited" in answer["error"]["message"]
+        assert other.ask("daemonStatus")["doing"].endswith(" s")
+    assert talk.answer_to(waits)["result"]["sections_added"] == 1
+
+
+def test_what_is_left_of_a_database_that_is_gone_goes_with_the_next_daemon(
+    daemon: Daemon, runtime: Path, tmp_path: Path
+) -> None:
+    gone, kept, held = (tmp_path / name / ".kbdb" for name in ("gone", "kept", "held"))
+    files = {}
+    for root in (gone, kept, held):
+        with kbdb.init(root) as kb:
+            kb.learn(content="a fact", title="Fact")
+        files[root] = runtime / f"kbdb-{platform.context_id(root)}.lock"
+        assert files[root].exists()
+        files[root].with_suffix(".log").touch()
+    (runtime / f"kbdb-{'0' * 16}.lock").touch()
+    shutil.rmtree(gone)
+    shutil.rmtree(held)
+    with fasteners.InterProcessLock(files[held]):
+        assert daemon.stop() == 0
+    left = {path.name.partition(".")[0] for path in runtime.iterdir()}
+    own = {path.stem for path in (files[kept], files[held], runtime / f"kbdb-{'0' * 16}.lock")}
+    assert left == own | {f"kbdb-{platform.context_id(daemon.root)}"}
+    assert {path.suffix for path in runtime.glob(f"{files[kept].stem}.*")} == {".lock", ".log"}
 
 
 def test_it_leaves_when_nobody_calls(root: Path) -> None:

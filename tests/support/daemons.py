@@ -29,9 +29,7 @@ class Daemon:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "kbdb", "daemon", "run", "--db", str(root)], stderr=subprocess.PIPE
-        )
+        self.process = subprocess.Popen([sys.executable, "-m", "kbdb.daemon", str(root)], stderr=subprocess.PIPE)
         wait_for(lambda: self.address() != "" or self.process.poll() is not None)
 
     def address(self) -> str:

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 _MARKS: dict[str, tuple[str, Style]] = {"ok": ("ok", "good"), "warning": ("warning", "warn"), "error": ("error", "bad")}
 
 
+CHANGED_SETTINGS = "worker.toml or synonyms.toml changed since it read them"
+RESTART = "kbdb daemon restart makes them take effect"
+
+
 def draw_where(location: Location, paper: Paper) -> str:
     """The path on a line of its own, then why."""
     state = "" if location.exists else "; it does not exist yet, and only kbdb init creates it"
@@ -30,7 +34,11 @@ def draw_config(settings: Settings, paper: Paper) -> str:
     lines = columns(paper, rows, (Column("strong"), Column(cut=True), Column("dim")))
     changed = sum(origin != DEFAULT_ORIGIN for origin in config.origins.values())
     told = f"{changed} set in {settings.path}" if settings.exists else f"{settings.path} does not exist: all defaults"
-    return joined([*lines, paper.paint(paper.plain(told), "dim")])
+    lines.append(paper.paint(paper.plain(told), "dim"))
+    if settings.daemon and not settings.daemon["settings_current"]:
+        lines.append(f"the daemon, process {settings.daemon['pid']}, goes on with others: {CHANGED_SETTINGS}")
+        lines.append(paper.paint(RESTART, "dim"))
+    return joined(lines)
 
 
 def draw_diagnosis(diagnosis: Diagnosis, paper: Paper) -> str:

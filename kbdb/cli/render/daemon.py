@@ -15,9 +15,13 @@ def draw_daemon(facts: Mapping[str, Any], paper: Paper) -> str:
         return joined(["no daemon runs", paper.paint("the next command starts one", "dim")])
     if not facts["answers"]:
         pid = facts["pid"]
-        hint = f"it starts, ends or hangs; kbdb daemon stop waits for its end, kill -9 {pid} does not"
-        return joined([f"the daemon, process {pid}, does not answer", paper.paint(hint, "dim")])
+        return joined([f"the daemon, process {pid}, does not answer", paper.paint(not_answering(pid), "dim")])
     return joined([f"kbdb {paper.plain(facts['version'])}, {daemon_words(facts)}"])
+
+
+def not_answering(pid: int) -> str:
+    """What to do about a daemon that is there and does not answer."""
+    return f"it starts, ends or hangs; kbdb daemon stop waits for its end, kill -9 {pid} does not"
 
 
 def draw_stopped(facts: Mapping[str, Any], paper: Paper) -> str:

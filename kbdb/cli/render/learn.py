@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from kbdb.cli.render.paper import Paper, Style, counted, joined, milliseconds
+from kbdb.errors import InterruptedByStopError
 
 if TYPE_CHECKING:
     from kbdb.model.change import RemoveSectionResult, RestoreResult
@@ -27,7 +28,8 @@ def _summary(result: AddSectionResult, paper: Paper) -> Iterator[str]:
         f"{statuses[status]:,} {status}" for status in ("added", "updated", "unchanged", "failed") if statuses[status]
     ]
     if result.interrupted:
-        yield f"{paper.paint('interrupted:', 'warn')} what is told here is stored, the rest was not begun"
+        by = "the daemon was stopped; " if result.interrupted_by == InterruptedByStopError.code else ""
+        yield f"{paper.paint('interrupted:', 'warn')} {by}what is told here is stored, the rest was not begun"
     if not result.documents:
         yield "nothing to learn"
     elif len(result.documents) == 1 and result.documents[0].status != "failed":
