@@ -31,9 +31,7 @@ static int by_number(const void *left, const void *right) {
 
 /* One look-up in one segment. Counts are kept in scratch->shared. */
 typedef struct {
-    const kb_source *wanted; /* the given set */
-    uint32_t count;          /* its stems */
-    double threshold;
+    const kb_likeness *wanted;
     uint32_t least; /* stems that a set shares at least when it is alike */
     const kb_view *view;
     uint32_t segment;
@@ -45,7 +43,7 @@ typedef struct {
     kb_error *error;
 } similar_task;
 
-static bool lacks_too_many(const similar_task *task) { return task->missing > task->count - task->least; }
+static bool lacks_too_many(const similar_task *task) { return task->missing > task->wanted->count - task->least; }
 
 /* Finds the wanted stems from `first` on and before `end`, which can only stand from place `low` on and before `high`:
  * the middle one parts both ranges. */
@@ -53,7 +51,7 @@ static kb_status find_stems(similar_task *task, uint32_t first, uint32_t end, ui
     const kb_terms *terms = &task->view->segment->terms;
     while (first < end && !lacks_too_many(task)) {
         uint32_t middle = first + (end - first) / 2;
-        const kb_source *stem = &task->wanted[middle];
+        const kb_source *stem = &task->wanted->stems[middle];
         uint32_t place = 0;
         bool found = false;
         kb_status status =
@@ -72,6 +70,11 @@ static kb_status find_stems(similar_task *task, uint32_t first, uint32_t end, ui
     return KB_OK;
 }
 
+static bool is_looked_at(const similar_task *task, uint32_t entry) {
+    bool left_out = task->segment == task->wanted->segment && entry == task->wanted->entry;
+    return !left_out && kb_bitmap_has(task->view->live, entry);
+}
+
 /* Counts the stems before `end`, and makes every live entry that has one a candidate. */
 static kb_status count_rare(similar_task *task, uint32_t end) {
     kb_scratch *scratch = task->scratch;
@@ -81,7 +84,7 @@ static kb_status count_rare(similar_task *task, uint32_t end) {
         status = kb_postings_open(&task->view->segment->terms, &scratch->stems[i], &postings, task->error);
         while (status == KB_OK && postings.left > 0) {
             status = kb_postings_next(&postings, task->error);
-            if (status != KB_OK || !in_title_or_body(&postings) || !kb_bitmap_has(task->view->live, postings.entry))
+            if (status != KB_OK || !in_title_or_body(&postings) || !is_looked_at(task, postings.entry))
                 continue;
             if (scratch->shared[postings.entry]++ == 0)
                 scratch->touched[task->candidates++] = postings.entry;
@@ -105,8 +108,8 @@ static kb_status can_be_alike(const similar_task *task, uint32_t candidate, uint
     if (shared > distinct)
         return kb_corrupt(KB_FILE_CORPUS, corpus->records.offset, "an entry has more stems than it says", task->error);
     uint64_t most = shared + left < distinct ? shared + left : distinct;
-    double together = (double)task->count + (double)distinct - (double)most;
-    *can = (double)most >= task->threshold * together * (1.0 - SLACK);
+    double together = (double)task->wanted->count + (double)distinct - (double)most;
+    *can = (double)most >= task->wanted->threshold * together * (1.0 - SLACK);
     return KB_OK;
 }
 
@@ -174,9 +177,9 @@ static kb_status judge(const similar_task *task, kb_topk *topk) {
         if (status != KB_OK)
             break;
         uint64_t shared = task->scratch->shared[candidate];
-        double jaccard = (double)shared / (double)((uint64_t)task->count + entry.distinct - shared);
+        double jaccard = (double)shared / (double)((uint64_t)task->wanted->count + entry.distinct - shared);
         kb_hit hit = {task->segment, candidate, jaccard, 0, NULL};
-        if (jaccard >= task->threshold)
+        if (jaccard >= task->wanted->threshold)
             status = kb_topk_add(topk, &hit, task->error);
     }
     return status;
@@ -184,7 +187,10 @@ static kb_status judge(const similar_task *task, kb_topk *topk) {
 
 static kb_status search_segment(similar_task *task, kb_topk *topk) {
     kb_scratch *scratch = task->scratch;
-    kb_status status = find_stems(task, 0, task->count, 0, task->view->segment->terms.stems.count);
+    /* What was learned last is mostly a segment of its own. */
+    if (task->view->segment->entries == 1 && !is_looked_at(task, 0))
+        return KB_OK;
+    kb_status status = find_stems(task, 0, task->wanted->count, 0, task->view->segment->terms.stems.count);
     if (status != KB_OK || lacks_too_many(task))
         return status;
     qsort(scratch->stems, task->known, sizeof *scratch->stems, by_df);
@@ -205,18 +211,16 @@ static kb_status search_segment(similar_task *task, kb_topk *topk) {
     return status;
 }
 
-kb_status kb_similar(const kb_searcher *searcher, const kb_source *wanted, uint32_t count, double threshold,
-                     uint32_t limit, kb_scratch *scratch, kb_hit *hits, uint32_t *found, kb_error *error) {
+kb_status kb_similar(const kb_searcher *searcher, const kb_likeness *wanted, uint32_t limit, kb_scratch *scratch,
+                     kb_hit *hits, uint32_t *found, kb_error *error) {
     kb_topk topk = {searcher, hits, limit, 0};
     *found = 0;
-    if (count == 0)
+    if (wanted->count == 0)
         return KB_OK;
-    kb_status status = kb_scratch_set(scratch, count);
-    double least = ceil(threshold * (double)count * (1.0 - SLACK));
+    kb_status status = kb_scratch_set(scratch, wanted->count);
+    double least = ceil(wanted->threshold * (double)wanted->count * (1.0 - SLACK));
     for (uint32_t i = 0; i < searcher->count && status == KB_OK; i++) {
         similar_task task = {.wanted = wanted,
-                             .count = count,
-                             .threshold = threshold,
                              .least = least < 1.0 ? 1 : (uint32_t)least,
                              .view = &searcher->views[i],
                              .segment = i,
