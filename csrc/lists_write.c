@@ -60,6 +60,10 @@ static uint64_t escapes_of(const uint32_t *gaps, uint32_t count, uint32_t bits) 
 }
 
 uint32_t kb_lists_gap_bits(const uint32_t *entries, uint32_t count, uint32_t next, uint32_t *escapes) {
+    *escapes = 0;
+    /* Most lists of a small segment are of one entry. */
+    if (count == 1 && entries[0] == next)
+        return 0;
     uint32_t gaps[KB_BLOCK];
     uint32_t of_width[33] = {0};
     uint32_t all = 0;
@@ -69,7 +73,6 @@ uint32_t kb_lists_gap_bits(const uint32_t *entries, uint32_t count, uint32_t nex
         all |= gaps[i];
         of_width[kb_bits_width(gaps[i])]++;
     }
-    *escapes = 0;
     if (all == 0)
         return 0;
     /* With one bit more than the widest gap needs there are no escapes. */

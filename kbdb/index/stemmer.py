@@ -24,7 +24,8 @@ class Stemmer:
     def stems(self, words: list[str]) -> list[str]:
         """The stem of each word, in order. Words that no algorithm is for, or that it would empty, are their own."""
         # Nearly all words are of Latin letters without marks; the others are looked at one by one.
-        latin = [word for word in words if word.isascii() and word.isalpha()]
+        ascii = words if "".join(words).isascii() else filter(str.isascii, words)
+        latin = list(filter(str.isalpha, ascii))
         groups = {algorithm_for("a", self.language): latin}
         for word in set(words).difference(latin) if len(latin) < len(words) else ():
             groups.setdefault(algorithm_for(word, self.language), []).append(word)

@@ -122,7 +122,7 @@ def docid_for(source_identity: str, readable: str) -> str:
         readable: a file name or title, for people; the slug is made from it.
     """
     digest = sha256(b"kbdb docid 1\n" + source_identity.encode("utf-8", "surrogatepass")).digest()
-    return f"{slug(readable)}-{base32(digest)[:DOCID_HASH_LENGTH]}"
+    return f"{slug(readable)}-{base32(digest[:DOCID_HASH_LENGTH])[:DOCID_HASH_LENGTH]}"
 
 
 def new_time_id(milliseconds: int) -> str:
