@@ -180,7 +180,7 @@ class Indexer:
             for docid in docids:
                 if docid not in told:
                     told[docid] = self._listing(docid)
-            listings = [listing for docid in docids if (listing := told[docid])]
+            listings = [known_as for docid in docids if (known_as := told[docid])]
             entry = self._entry(kbid, listings, fresh.get(kbid))
             if entry is None:
                 removed.add(kbid)

@@ -106,7 +106,7 @@ class Tally:
     def _alike(self, snapshot: Snapshot, sections: Iterable[Section]) -> Iterator[tuple[Section, _Hits]]:
         """Each section with the live entries that are much like it.
 
-        The segment that was just built knows its stems; one that holds much else would have to be read in full for them.
+        The segment that was just built knows their stems; one that holds much else would have to be read in full.
         """
         searcher = snapshot.searcher
         for place, found in self._places(snapshot, sections).items():
