@@ -1,6 +1,6 @@
-/* Near duplicates, a segment at a time, by prefix filter: a set that is alike lacks few of the given stems, so it has one
- * of any few more than that, and only the entries with one of these are candidates. The rarest are taken, as the largest
- * segment tells them. In most segments none of them leads to an entry, and no other stem is looked up. */
+/* Near duplicates, a segment at a time, by prefix filter: a set that is alike lacks few of the given stems, so it has
+ * one of any few more than that, and only the entries with one of these are candidates. The rarest are taken, as the
+ * largest segment tells them. In most segments none of them leads to an entry, and no other stem is looked up. */
 #include "similar.h"
 
 #include <math.h>
@@ -47,8 +47,8 @@ static kb_status find_stems(similar_task *task, uint32_t first, uint32_t end, ui
         kb_stem *stem = &task->scratch->stems[middle];
         uint32_t place = 0;
         bool found = false;
-        kb_status status =
-            kb_strings_find_between(&terms->stems, low, high, wanted->bytes, wanted->length, &found, &place, task->error);
+        kb_status status = kb_strings_find_between(&terms->stems, low, high, wanted->bytes, wanted->length, &found,
+                                                   &place, task->error);
         stem->df = 0;
         if (status == KB_OK && found)
             status = kb_terms_stem(terms, place, stem, task->error);

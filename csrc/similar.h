@@ -13,8 +13,8 @@ typedef struct {
     uint32_t entry;
 } kb_likeness;
 
-/* Finds the best `limit` live entries that are alike; a hit's score is its index. `hits` is the caller's and has room for
- * `limit`; *found are filled, best first. KB_E_CORRUPT, KB_E_MEMORY. */
+/* Finds the best `limit` live entries that are alike; a hit's score is its index. `hits` is the caller's and has room
+ * for `limit`; *found are filled, best first. KB_E_CORRUPT, KB_E_MEMORY. */
 kb_status kb_similar(const kb_searcher *searcher, const kb_likeness *wanted, uint32_t limit, kb_scratch *scratch,
                      kb_hit *hits, uint32_t *found, kb_error *error);
 
