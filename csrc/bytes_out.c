@@ -9,7 +9,7 @@ void kb_bytes_free(kb_bytes *bytes) {
     *bytes = (kb_bytes){0};
 }
 
-uint8_t *kb_bytes_reserve(kb_bytes *bytes, size_t more) {
+uint8_t *kb_bytes_grow(kb_bytes *bytes, size_t more) {
     if (bytes->failed)
         return NULL;
     if (bytes->capacity - bytes->length < more) {
@@ -18,6 +18,7 @@ uint8_t *kb_bytes_reserve(kb_bytes *bytes, size_t more) {
         uint8_t *data = least < more ? NULL : realloc(bytes->data, capacity);
         if (data == NULL) {
             bytes->failed = true;
+            bytes->capacity = bytes->length; /* no room, so that whatever comes ends up here */
             return NULL;
         }
         bytes->data = data;
@@ -53,25 +54,4 @@ static void put_little_endian(kb_bytes *bytes, uint64_t value, size_t width) {
 
 void kb_bytes_put_u16(kb_bytes *bytes, uint16_t value) { put_little_endian(bytes, value, 2); }
 
-void kb_bytes_put_u32(kb_bytes *bytes, uint32_t value) { put_little_endian(bytes, value, 4); }
-
 void kb_bytes_put_u64(kb_bytes *bytes, uint64_t value) { put_little_endian(bytes, value, 8); }
-
-void kb_bytes_put_u40(kb_bytes *bytes, uint64_t value) {
-    uint8_t data[5];
-    kb_store_u32(data, (uint32_t)value);
-    data[4] = (uint8_t)(value >> 32);
-    kb_bytes_put(bytes, data, sizeof data);
-}
-
-void kb_bytes_put_narrow(kb_bytes *bytes, uint32_t value, uint32_t width) {
-    uint8_t data[4];
-    kb_store_u32(data, value);
-    kb_bytes_put(bytes, data, width);
-}
-
-void kb_bytes_put_varint(kb_bytes *bytes, uint32_t value) {
-    uint8_t *to = kb_bytes_reserve(bytes, 5);
-    if (to != NULL)
-        bytes->length += kb_store_varint(to, value);
-}

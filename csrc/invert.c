@@ -470,8 +470,8 @@ static void put_codes_and_totals(inversion_task *inversion, kb_bytes *codes, kb_
     const kb_builder *builder = inversion->builder;
     for (uint32_t field = 0; field < KB_FIELDS; field++) {
         for (uint32_t i = 0; i < builder->entries_count; i++) {
-            uint8_t code = (uint8_t)kb_corpus_length_code(builder->entries[inversion->order[i]].lengths[field]);
-            kb_bytes_put(codes, &code, 1);
+            kb_bytes_put_u8(codes,
+                            (uint8_t)kb_corpus_length_code(builder->entries[inversion->order[i]].lengths[field]));
         }
     }
     for (uint32_t field = 0; field < KB_FIELDS; field++)

@@ -60,6 +60,10 @@ static uint64_t escapes_of(const uint32_t *gaps, uint32_t count, uint32_t bits) 
 }
 
 uint32_t kb_lists_gap_bits(const uint32_t *entries, uint32_t count, uint32_t next, uint32_t *escapes) {
+    *escapes = 0;
+    /* Most lists of a small segment are of one entry. */
+    if (count == 1 && entries[0] == next)
+        return 0;
     uint32_t gaps[KB_BLOCK];
     uint32_t of_width[33] = {0};
     uint32_t all = 0;
@@ -69,7 +73,6 @@ uint32_t kb_lists_gap_bits(const uint32_t *entries, uint32_t count, uint32_t nex
         all |= gaps[i];
         of_width[kb_bits_width(gaps[i])]++;
     }
-    *escapes = 0;
     if (all == 0)
         return 0;
     /* With one bit more than the widest gap needs there are no escapes. */
@@ -168,7 +171,7 @@ static void put_values(kb_lists_writer *writer) {
     uint32_t width = kb_bits_width(bare ? (uint32_t)((uint64_t)all >> bits) : all);
     width = width == 0 ? 1 : width;
     uint8_t first = (uint8_t)(width | (bare ? KB_POSITIONS_BARE : 0));
-    kb_bytes_put(&writer->positions, &first, 1);
+    kb_bytes_put_u8(&writer->positions, first);
     kb_bits_put(&writer->positions, writer->values, writer->values_count, width);
     writer->values_count = 0;
 }
@@ -192,7 +195,7 @@ static kb_status put_block(kb_lists_writer *writer) {
     uint32_t others = kb_lists_codes_count(writer->codes);
     bool dense = kb_lists_codes_dense(writer->count, others);
     uint8_t first = (uint8_t)(bits | (dense ? KB_CODES_DENSE : 0));
-    kb_bytes_put(&writer->blocks, &first, 1);
+    kb_bytes_put_u8(&writer->blocks, first);
     kb_bytes_put_varint(&writer->blocks, escapes);
     put_codes(writer, dense, others);
     put_gaps(writer, bits, escapes);
@@ -216,13 +219,13 @@ static void put_exception(kb_lists_writer *writer, uint8_t mask, const uint32_t 
     bool once = true;
     if (mask == 1u << KB_BODY && frequencies[KB_BODY] <= UINT8_MAX - KB_EXCEPTION_BODY + KB_EXCEPTION_LEAST) {
         uint8_t first = (uint8_t)(KB_EXCEPTION_BODY + frequencies[KB_BODY] - KB_EXCEPTION_LEAST);
-        kb_bytes_put(&writer->exceptions, &first, 1);
+        kb_bytes_put_u8(&writer->exceptions, first);
         return;
     }
     for (uint32_t field = 0; field < KB_FIELDS; field++)
         once = once && frequencies[field] <= 1;
     uint8_t first = (uint8_t)(mask | (once ? KB_EXCEPTION_ONCE : 0));
-    kb_bytes_put(&writer->exceptions, &first, 1);
+    kb_bytes_put_u8(&writer->exceptions, first);
     for (uint32_t field = 0; field < KB_FIELDS && !once; field++)
         if (mask >> field & 1)
             kb_bytes_put_varint(&writer->exceptions, frequencies[field] - 1);
@@ -265,8 +268,7 @@ static kb_status put_refs(kb_lists_writer *writer) {
     }
     for (uint32_t i = 0; i < blocks; i++) {
         const kb_block_ref *ref = &writer->refs[i];
-        uint8_t impact = (uint8_t)ref->impact;
-        kb_bytes_put(&writer->postings, &impact, 1);
+        kb_bytes_put_u8(&writer->postings, (uint8_t)ref->impact);
         kb_bytes_put_narrow(&writer->postings, ref->last, shape.last);
         kb_bytes_put_narrow(&writer->postings, ref->postings_end, shape.postings_end);
         kb_bytes_put_narrow(&writer->postings, ref->positions_end, shape.positions_end);

@@ -17,6 +17,7 @@ void kb_scratch_free(kb_scratch *scratch) {
     free(scratch->found);
     free(scratch->clauses);
     free(scratch->stems);
+    free(scratch->order);
     kb_walk_free(&scratch->walk);
     *scratch = (kb_scratch){0};
 }
@@ -63,6 +64,10 @@ kb_status kb_scratch_set(kb_scratch *scratch, uint32_t stems) {
     if (made == NULL)
         return KB_E_MEMORY;
     scratch->stems = made;
+    uint32_t *order = realloc(scratch->order, stems * sizeof *order);
+    if (order == NULL)
+        return KB_E_MEMORY;
+    scratch->order = order;
     scratch->stems_capacity = stems;
     return KB_OK;
 }
@@ -71,7 +76,7 @@ size_t kb_scratch_bytes(const kb_scratch *scratch) {
     size_t entries = scratch->entries;
     size_t cells = scratch->cells == NULL ? 0 : entries * (sizeof(kb_cell) + sizeof(double) + 4) + entries / 8;
     size_t lanes = scratch->lanes == NULL ? 0 : KB_WINDOW * sizeof(uint16_t) + KB_WINDOW / 8;
-    size_t stems = scratch->stems_capacity * sizeof *scratch->stems;
+    size_t stems = scratch->stems_capacity * (sizeof *scratch->stems + sizeof *scratch->order);
     size_t shared = scratch->shared == NULL ? 0 : entries * sizeof *scratch->shared;
     return cells + lanes + stems + shared + scratch->clauses_capacity * sizeof *scratch->clauses;
 }

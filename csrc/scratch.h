@@ -26,7 +26,8 @@ typedef struct {
     uint64_t *found;   /* by 64 entries of a window */
     kb_sweep_clause *clauses;
     uint32_t clauses_capacity;
-    kb_stem *stems; /* of a set, in the segment being searched */
+    kb_stem *stems;  /* of a set, in the largest segment */
+    uint32_t *order; /* the same, rarest first */
     uint32_t stems_capacity;
     kb_walk walk;
 } kb_scratch;
@@ -42,7 +43,7 @@ kb_status kb_scratch_cells(kb_scratch *scratch);
 /* Makes sure of `lanes`, `found` and as many clauses. KB_E_MEMORY. */
 kb_status kb_scratch_lanes(kb_scratch *scratch, uint32_t clauses);
 
-/* Makes sure of `shared`, `touched` and as many `stems`. KB_E_MEMORY. */
+/* Makes sure of `shared`, `touched` and as many `stems` and places in `order`. KB_E_MEMORY. */
 kb_status kb_scratch_set(kb_scratch *scratch, uint32_t stems);
 
 /* Bytes held. */

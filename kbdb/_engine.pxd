@@ -283,5 +283,12 @@ cdef extern from "words.h" nogil:
     void kb_found_words_free(kb_found_words *words)
 
 cdef extern from "similar.h" nogil:
-    kb_status kb_similar(const kb_searcher *searcher, const kb_source *wanted, uint32_t count, double threshold,
-                         uint32_t limit, kb_scratch *scratch, kb_hit *hits, uint32_t *found, kb_error *error)
+    ctypedef struct kb_likeness:
+        const kb_source *stems
+        uint32_t count
+        double threshold
+        uint32_t segment
+        uint32_t entry
+
+    kb_status kb_similar(const kb_searcher *searcher, const kb_likeness *wanted, uint32_t limit, kb_scratch *scratch,
+                         kb_hit *hits, uint32_t *found, kb_error *error)

@@ -8,8 +8,8 @@ GIL is released around everything that scans, builds or searches.
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.unicode cimport PyUnicode_AsUTF8AndSize, PyUnicode_DecodeUTF8
-from libc.stdlib cimport calloc, free, malloc
-from libc.string cimport memcmp, memset
+from libc.stdlib cimport calloc, free, getenv, malloc
+from libc.string cimport memcmp, memset, strcmp
 
 import os
 
@@ -75,7 +75,8 @@ cdef object _failure(kb_status status, const kb_error *error, str name):
 
 cdef bint _is_portable() except -1:
     """Whether the ways that any processor can go are to be taken."""
-    return os.environ.get("KBDB_SIMD") == "portable"
+    cdef const char *asked = getenv("KBDB_SIMD")
+    return asked != NULL and strcmp(asked, b"portable") == 0
 
 
 cdef int _take_params(params, kb_params *values) except -1:

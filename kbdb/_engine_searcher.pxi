@@ -430,41 +430,125 @@ cdef class Searcher:
         Returns:
             (segment, entry, Jaccard index), by falling index, kbid, segment.
         """
-        cdef _Scratch scratch
         cdef kb_source *wanted = NULL
-        cdef kb_hit *hits = NULL
-        cdef double least
-        cdef uint32_t most
-        cdef uint32_t size
-        cdef uint32_t count = 0
-        cdef uint32_t i
-        cdef kb_error error
-        cdef kb_status status
+        cdef kb_likeness likeness
         # Mostly they ascend already, which a set would undo.
         distinct = sorted(dict.fromkeys(stems))
-        size = <uint32_t>len(distinct)
-        scratch = _take_scratch(self._largest)
         try:
-            wanted = <kb_source *>malloc((<size_t>size + 1) * sizeof(kb_source))
+            wanted = <kb_source *>malloc((len(distinct) + <size_t>1) * sizeof(kb_source))
             if wanted == NULL:
                 raise MemoryError()
             for i, stem in enumerate(distinct):
                 _take_text(stem, "a stem", &wanted[i])
             check_threshold(threshold)
             check_limit(limit)
-            least = threshold
-            most = <uint32_t>min(limit, self._searcher.sections)
+            likeness = kb_likeness(wanted, <uint32_t>len(distinct), threshold, KB_NONE, 0)
+            return self._alike(&likeness, limit)
+        finally:
+            free(wanted)
+
+    def similar_to(self, segment: int, entries, threshold: float, limit: int) -> list:
+        """For each of some entries of a segment, what ``similar`` finds for its stems, itself left out.
+
+        Reads all postings of the segment.
+        """
+        cdef Segment home
+        cdef kb_bytes pairs
+        cdef kb_source *stems = NULL
+        cdef size_t *ends = NULL
+        cdef bytes wanted
+        cdef uint8_t *bits
+        cdef uint32_t place
+        cdef uint32_t number
+        check_segment_number(segment, self._count)
+        place = segment
+        home = self._segments[place]
+        wanted = bytes((home._segment.entries + 7) >> 3)
+        bits = <uint8_t *>PyBytes_AS_STRING(wanted)
+        for entry in entries:
+            check_entry_number(entry, home._segment.entries)
+            number = entry
+            bits[number >> 3] |= 1 << (number & 7)
+        check_threshold(threshold)
+        check_limit(limit)
+        memset(&pairs, 0, sizeof(pairs))
+        try:
+            self._read_stems(place, bits, &pairs)
+            stems = <kb_source *>malloc((pairs.length // 8 + 1) * sizeof(kb_source))
+            ends = <size_t *>calloc(<size_t>home._segment.entries + 2, sizeof(size_t))
+            if stems == NULL or ends == NULL:
+                raise MemoryError()
+            self._deal(place, &pairs, stems, ends + 1)
+            return [self._alike_entry(place, entry, stems, ends, threshold, limit) for entry in entries]
+        finally:
+            kb_bytes_free(&pairs)
+            free(stems)
+            free(ends)
+
+    cdef int _read_stems(self, uint32_t place, const uint8_t *wanted, kb_bytes *pairs) except -1:
+        """Puts the stems of the wanted entries into `pairs`, as kb_stems_of does."""
+        cdef kb_error error
+        cdef kb_status status
+        error.segment = place
+        with nogil:
+            status = kb_stems_of(self._views[place].segment, wanted, pairs, &error)
+        if status != KB_OK:
+            raise self._failed(status, &error)
+        return 0
+
+    cdef int _deal(self, uint32_t place, const kb_bytes *pairs, kb_source *stems, size_t *ends) except -1:
+        """Deals the stems of `pairs` out by entry; those of one entry go on ascending, and end at ends[entry]."""
+        cdef const kb_segment *home = self._views[place].segment
+        cdef kb_error error
+        cdef kb_status status
+        cdef uint32_t length = 0
+        cdef uint32_t entry
+        cdef size_t i
+        cdef size_t count
+        cdef size_t all = 0
+        error.segment = place
+        for i in range(0, pairs.length, 8):
+            ends[kb_load_u32(pairs.data + i)] += 1
+        for i in range(home.entries):
+            count = ends[i]
+            ends[i] = all
+            all += count
+        for i in range(0, pairs.length, 8):
+            entry = kb_load_u32(pairs.data + i)
+            status = kb_strings_get(&home.terms.stems, kb_load_u32(pairs.data + i + 4), &stems[ends[entry]].bytes,
+                                    &length, &error)
+            if status != KB_OK:
+                raise self._failed(status, &error)
+            stems[ends[entry]].length = length
+            ends[entry] += 1
+        return 0
+
+    cdef list _alike_entry(self, uint32_t place, uint32_t entry, kb_source *stems, const size_t *ends, double least,
+                           limit):
+        cdef kb_likeness likeness
+        likeness = kb_likeness(stems + ends[entry], <uint32_t>(ends[entry + 1] - ends[entry]), least, place, entry)
+        return self._alike(&likeness, limit)
+
+    cdef list _alike(self, const kb_likeness *wanted, limit):
+        cdef _Scratch scratch
+        cdef kb_hit *hits = NULL
+        cdef uint32_t most = <uint32_t>min(limit, self._searcher.sections)
+        cdef uint32_t count = 0
+        cdef uint32_t i
+        cdef kb_error error
+        cdef kb_status status
+        scratch = _take_scratch(self._largest)
+        try:
             hits = <kb_hit *>malloc((<size_t>most + 1) * sizeof(kb_hit))
             if hits == NULL:
                 raise MemoryError()
             with nogil:
-                status = kb_similar(&self._searcher, wanted, size, least, most, &scratch.scratch, hits, &count, &error)
+                status = kb_similar(&self._searcher, wanted, most, &scratch.scratch, hits, &count, &error)
             if status != KB_OK:
                 raise self._failed(status, &error)
             return [(hits[i].segment, hits[i].entry, hits[i].score) for i in range(count)]
         finally:
             _give_back(scratch)
-            free(wanted)
             free(hits)
 
 

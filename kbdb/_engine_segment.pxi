@@ -234,43 +234,6 @@ cdef class Segment:
         finally:
             free(entries)
 
-    def stems(self, entries) -> list:
-        """The distinct stems in title and body of each of some entries, in byte order; reads all postings."""
-        cdef bytes wanted = bytes((self._segment.entries + 7) >> 3)
-        cdef uint8_t *bits = <uint8_t *>PyBytes_AS_STRING(wanted)
-        cdef const uint8_t *start
-        cdef kb_bytes pairs
-        cdef kb_error error
-        cdef kb_status status
-        cdef uint32_t length = 0
-        cdef uint32_t number
-        cdef uint32_t last = KB_NONE
-        cdef size_t i
-        found = {}
-        for entry in entries:
-            check_entry_number(entry, self._segment.entries)
-            found[entry] = []
-            bits[<uint32_t>entry >> 3] |= 1 << (<uint32_t>entry & 7)
-        memset(&pairs, 0, sizeof(pairs))
-        stem = ""
-        try:
-            with nogil:
-                status = kb_stems_of(&self._segment, bits, &pairs, &error)
-            if status != KB_OK:
-                raise _failure(status, &error, self.name)
-            for i in range(0, pairs.length, 8):
-                number = kb_load_u32(pairs.data + i + 4)
-                if number != last:
-                    last = number
-                    status = kb_strings_get(&self._segment.terms.stems, number, &start, &length, &error)
-                    if status != KB_OK:
-                        raise _failure(status, &error, self.name)
-                    stem = _text(start, length, 0, self.name)
-                found[kb_load_u32(pairs.data + i)].append(stem)
-        finally:
-            kb_bytes_free(&pairs)
-        return [found[entry] for entry in entries]
-
     def verify(self) -> None:
         """Reads every byte of the four files and checks that they agree; CorruptError when not."""
         cdef kb_error error

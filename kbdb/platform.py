@@ -479,6 +479,20 @@ def sync_files(files: Collection[StrPath], folders: Collection[StrPath], root_fd
     return False
 
 
+if sys.platform == "win32":
+
+    def write_at(fd: int, data: memoryview, offset: int) -> int:
+        """Writes at an offset of a file; returns how many bytes it took."""
+        os.lseek(fd, offset, os.SEEK_SET)
+        return os.write(fd, data)
+
+else:
+
+    def write_at(fd: int, data: memoryview, offset: int) -> int:
+        """Writes at an offset of a file; returns how many bytes it took."""
+        return os.pwrite(fd, data, offset)
+
+
 def replace(source: StrPath, target: StrPath) -> None:
     """Renames over ``target`` atomically; on Windows tries again for a while when another program holds it open."""
     for attempt in range(_REPLACE_TRIES):

@@ -146,7 +146,25 @@ class Searcher:
             utf8(stem, "a stem")
         check_threshold(threshold)
         check_limit(limit)
-        found = similar(self, stems, threshold)
+        return self._best(similar(self, frozenset(stems), threshold), limit)
+
+    def similar_to(
+        self, segment: int, entries: Sequence[int], threshold: float, limit: int
+    ) -> list[list[tuple[int, int, float]]]:
+        """For each of some entries of a segment, what ``similar`` finds for its stems, itself left out."""
+        check_segment_number(segment, len(self.segments))
+        home = self.segments[segment]
+        for entry in entries:
+            check_entry_number(entry, home.sections)
+        check_threshold(threshold)
+        check_limit(limit)
+        found = []
+        for entry in entries:
+            alike = similar(self, home.stem_sets[entry], threshold)
+            found.append(self._best([hit for hit in alike if hit[:2] != (segment, entry)], limit))
+        return found
+
+    def _best(self, found: list[tuple[int, int, float]], limit: int) -> list[tuple[int, int, float]]:
         found.sort(key=lambda item: (-item[2], corpus_kbid(self.segments[item[0]].corpus, item[1]), item[0]))
         return found[:limit]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -140,12 +139,6 @@ class Segment:
     def holders(self, key: str) -> list[int]:
         """The entries with a filter key, ascending."""
         return keyed_find(self.corpus, FILTERS, utf8(key, "a key"))
-
-    def stems(self, entries: Sequence[int]) -> list[list[str]]:
-        """The distinct stems in title and body of each of some entries, in byte order; reads all postings."""
-        for entry in entries:
-            check_entry_number(entry, self.sections)
-        return [sorted(self.stem_sets[entry], key=str.encode) for entry in entries]
 
     def references(self, key: str) -> list[int]:
         """The entries that refer to a target, ascending."""

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from kbdb.reference.searcher import Searcher
 
 
-def similar(searcher: Searcher, stems: Sequence[str], threshold: float) -> list[tuple[int, int, float]]:
+def similar(searcher: Searcher, wanted: frozenset[str], threshold: float) -> list[tuple[int, int, float]]:
     """The live entries whose set of stems has a Jaccard index of ``threshold`` or more: segment, entry, index."""
-    wanted = frozenset(stems)
     found = []
     for number, (segment, live) in enumerate(zip(searcher.segments, searcher.live, strict=True)):
         for entry in live:

@@ -262,13 +262,14 @@ static void run_plans(const kb_searcher *searcher, const kb_term *terms, kb_scra
 /* Looks for what is like a set of stems. */
 static void find_similar(const kb_searcher *searcher, kb_scratch *scratch, kb_status *first) {
     const char *const ascending[STEMS] = {"new", "run", "the", "york"};
-    kb_source wanted[STEMS];
+    kb_source stems[STEMS];
+    const kb_likeness wanted = {stems, STEMS, 0.2, KB_NONE, 0};
     kb_hit hits[4];
     kb_error error = {0};
     uint32_t found = 0;
     for (uint32_t i = 0; i < STEMS; i++)
-        wanted[i] = (kb_source){(const uint8_t *)ascending[i], strlen(ascending[i])};
-    keep_first(first, kb_similar(searcher, wanted, STEMS, 0.2, 4, scratch, hits, &found, &error));
+        stems[i] = (kb_source){(const uint8_t *)ascending[i], strlen(ascending[i])};
+    keep_first(first, kb_similar(searcher, &wanted, 4, scratch, hits, &found, &error));
 }
 
 /* Searches with the live entries that the bits of `some` tell, over and over. */

@@ -132,9 +132,6 @@ class Segment:
     def holders(self, key: str) -> list[int]:
         return self._ask("holders", lambda segment: segment.holders(key))
 
-    def stems(self, entries: Sequence[int]) -> list[list[str]]:
-        return self._ask("stems", lambda segment: segment.stems(entries))
-
     def references(self, key: str) -> list[int]:
         return self._ask("references", lambda segment: segment.references(key))
 
@@ -249,6 +246,11 @@ class Searcher:
 
     def similar(self, stems: Sequence[str], threshold: float, limit: int) -> list[tuple[int, int, float]]:
         return self._ask("similar", lambda searcher: searcher.similar(stems, threshold, limit))
+
+    def similar_to(
+        self, segment: int, entries: Sequence[int], threshold: float, limit: int
+    ) -> list[list[tuple[int, int, float]]]:
+        return self._ask("similar_to", lambda searcher: searcher.similar_to(segment, entries, threshold, limit))
 
     def _ask(self, what: str, question: Callable[[api.Searcher], T]) -> T:
         return _same(f"Searcher.{what}", lambda: question(self.compiled), lambda: question(self.reference))

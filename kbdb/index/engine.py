@@ -79,9 +79,10 @@ def _remembering(stem: Stem) -> Stem:
         found = list(map(known.get, words))
         if None in found:
             new = list(compress(words, map(not_, found)))
-            fresh = dict(zip(new, stem(new), strict=True))
-            known.update(fresh)
-            found = list(map(fresh.get, words, found))
+            fresh = stem(new)
+            known.update(zip(new, fresh, strict=True))
+            coming = iter(fresh)
+            found = [one or next(coming) for one in found]
         return cast(list[str], found)
 
     return remembered

@@ -24,16 +24,25 @@ class Stemmer:
     def stems(self, words: list[str]) -> list[str]:
         """The stem of each word, in order. Words that no algorithm is for, or that it would empty, are their own."""
         # Nearly all words are of Latin letters without marks; the others are looked at one by one.
-        latin = [word for word in words if word.isascii() and word.isalpha()]
-        groups = {algorithm_for("a", self.language): latin}
-        for word in set(words).difference(latin) if len(latin) < len(words) else ():
-            groups.setdefault(algorithm_for(word, self.language), []).append(word)
-        found: dict[str, str] = {}
+        ascii = words if "".join(words).isascii() else filter(str.isascii, words)
+        latin = list(filter(str.isalpha, ascii))
         with self._lock:
+            if len(latin) == len(words):
+                return self._group(algorithm_for("a", self.language), words)
+            groups = {algorithm_for("a", self.language): latin}
+            for word in set(words).difference(latin):
+                groups.setdefault(algorithm_for(word, self.language), []).append(word)
+            found: dict[str, str] = {}
             for algorithm, group in groups.items():
-                if algorithm is not None and group:
-                    found.update(zip(group, self._algorithm(algorithm).stemWords(group), strict=True))
-        return [found.get(word) or word for word in words]
+                found.update(zip(group, self._group(algorithm, group), strict=True))
+        return [found[word] for word in words]
+
+    def _group(self, algorithm: str | None, words: list[str]) -> list[str]:
+        """The stem of each word of one script."""
+        if algorithm is None or not words:
+            return words
+        stems: list[str] = self._algorithm(algorithm).stemWords(words)
+        return stems if all(stems) else [stem or word for stem, word in zip(stems, words, strict=True)]
 
     def _algorithm(self, name: str) -> pystemmer.Stemmer:
         """Snowball's C objects hold the word they work on, so they are used under the lock only."""

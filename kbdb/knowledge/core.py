@@ -32,7 +32,7 @@ from kbdb.query.synonyms import load_synonyms
 from kbdb.store.beliefs import Beliefs, replay
 from kbdb.store.events import new_event_id
 from kbdb.store.store import Change, Store
-from kbdb.store.times import instant, instant_after
+from kbdb.store.times import instant_after, now_instant
 from kbdb.store.write_lock import WriteLock
 
 JOURNAL_LIMIT = 16 << 20
@@ -426,4 +426,4 @@ class _Before:
 
 def utc_now() -> str:
     """This instant as events write it."""
-    return instant(datetime.now(UTC))
+    return now_instant()

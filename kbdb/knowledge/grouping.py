@@ -17,13 +17,14 @@ from kbdb.knowledge.admission import Gate, text_keys_of
 from kbdb.knowledge.core import Core, utc_now
 from kbdb.knowledge.entries import clean_tags
 from kbdb.knowledge.forget import live_documents, revival_of
-from kbdb.knowledge.planning import now_seconds, says_the_same
+from kbdb.knowledge.planning import says_the_same
 from kbdb.knowledge.sourceless import assembled, own_document, require_sourceless, type_of, way_back
 from kbdb.knowledge.statement import Item
 from kbdb.model.change import GroupResult
 from kbdb.model.truth import Event, Manifest, Origin, Placement, Section, State
 from kbdb.store.ids import docid_for, kbid_decode
 from kbdb.store.store import Change
+from kbdb.store.times import now_seconds
 
 
 def group(

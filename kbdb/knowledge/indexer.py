@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
-from functools import cache, partial
+from functools import partial
 
 from kbdb.errors import (
     CorruptError,
@@ -174,23 +174,25 @@ class Indexer:
         removed: set[str] = set()
         fresh = {section.kbid: section for change in changes for section in change.sections}
         listing: dict[str, set[str]] = {kbid: set() for kbid in set(fresh).union(*before.values())}
-        written: dict[str, Listing | None] = {}
+        told: dict[str, Listing | None] = {}
         for change in changes:
             removed.difference_update(section.kbid for section in change.sections)
             removed.update(change.removed_sections)
             for manifest in change.manifests:
-                written[manifest.docid] = Listing(manifest)
+                told[manifest.docid] = Listing(manifest)
                 for placement in manifest.sections:
                     listing.setdefault(placement.kbid, set()).add(manifest.docid)
-            written.update(dict.fromkeys(change.removed_documents))
-        read = cache(self._listing)
+            told.update(dict.fromkeys(change.removed_documents))
         entries = []
         for kbid in sorted(listing.keys() - removed):
             known = self._stored_bytes(kbid)
             docids = listing[kbid]
             if known is not None:
                 docids = docids.union(place.docid for place in StoredSection.decode(known).places)
-            listings = [found for docid in docids if (found := written[docid] if docid in written else read(docid))]
+            for docid in docids:
+                if docid not in told:
+                    told[docid] = self._listing(docid)
+            listings = [known_as for docid in docids if (known_as := told[docid])]
             entry = self._entry(kbid, listings, fresh.get(kbid))
             if entry is None:
                 removed.add(kbid)

@@ -36,7 +36,6 @@ from kbdb.knowledge.missing import account_for_missing
 from kbdb.knowledge.planning import (
     LearnOptions,
     Planned,
-    now_seconds,
     placements_of,
     says_the_same,
     section_type_of,
@@ -50,6 +49,7 @@ from kbdb.knowledge.whole import read_whole, revised_by
 from kbdb.model.learn import AddSectionResult, LearnedDocument, Suppressed
 from kbdb.model.truth import Manifest, Origin
 from kbdb.progress import Progress, Report
+from kbdb.store.times import now_seconds
 
 BATCH_DOCUMENTS = 64
 BATCH_BYTES = 4 << 20

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 
 from kbdb.ingest.parse import Part
 from kbdb.knowledge.admission import Gate
@@ -17,7 +16,6 @@ from kbdb.model.learn import LearnedDocument, Suppressed
 from kbdb.model.truth import Event, Manifest, Placement, Section, State
 from kbdb.store.section import make_section
 from kbdb.store.store import Change
-from kbdb.store.times import seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,8 +174,3 @@ def may_succeed(gate: Gate, section: Section) -> bool:
     """Whether a section may take another's place: one that stays out of search must not; an older text may return."""
     belief = gate.held(section)
     return belief is None or gate.revives or belief.state is State.SUPERSEDED
-
-
-def now_seconds() -> str:
-    """This instant as manifests write it."""
-    return seconds(datetime.now(UTC))

@@ -15,10 +15,10 @@ from kbdb.ingest.media import BINARY, PLAIN
 from kbdb.ingest.parse import is_text
 from kbdb.knowledge.core import Core, utc_now
 from kbdb.knowledge.forget import require_document
-from kbdb.knowledge.planning import now_seconds
 from kbdb.knowledge.statement import Item, laid_out
 from kbdb.model.truth import Manifest, Origin, Section
 from kbdb.store.ids import docid_for
+from kbdb.store.times import now_seconds
 
 
 def require_sourceless(core: Core, docid: str) -> Manifest:

@@ -23,7 +23,6 @@ from kbdb.knowledge.planning import (
     LearnOptions,
     Planned,
     may_succeed,
-    now_seconds,
     placements_of,
     says_the_same,
     section_type_of,
@@ -35,6 +34,7 @@ from kbdb.knowledge.whole import read_whole, revised_by
 from kbdb.model.learn import AddSectionResult, LearnedDocument
 from kbdb.model.truth import Manifest, Origin, Placement, Section
 from kbdb.store.ids import docid_for
+from kbdb.store.times import now_seconds
 
 
 @dataclass(frozen=True, slots=True)

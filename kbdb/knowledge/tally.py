@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from kbdb.errors import KbdbError
-from kbdb.index.segments import Slot
 from kbdb.index.snapshot import Snapshot
 from kbdb.index.text_key import distinct_stems_of
 from kbdb.ingest.body import body_of
@@ -25,6 +24,9 @@ READ_FOR_ONE = 32
 
 NEAR_DUPLICATES_EACH = 5
 """At most this many are reported for one section."""
+
+_Hits = Sequence[tuple[int, int, float]]
+"""Slot, entry and Jaccard index."""
 
 
 @dataclass(slots=True)
@@ -94,33 +96,37 @@ class Tally:
 
     def _find_near_duplicates(self, sections: Iterable[Section]) -> None:
         snapshot = self.core.snapshot()
-        for section, stems in self._stems(snapshot, sections):
-            if not stems:
-                continue
-            own = kbid_decode(section.kbid)
-            for place, entry, jaccard in snapshot.searcher.similar(stems, NEAR_DUPLICATE, NEAR_DUPLICATES_EACH + 1):
-                raw = snapshot.slots[place].segment.kbid(entry)
-                other = "" if raw == own else kbid_encode(raw)
-                if not other or (other, section.kbid) in self.near_duplicates:
+        for section, hits in self._alike(snapshot, sections):
+            for place, entry, jaccard in hits:
+                other = kbid_encode(snapshot.slots[place].segment.kbid(entry))
+                if other == section.kbid or (other, section.kbid) in self.near_duplicates:
                     continue
                 title = self.core.title_of(other)
                 self.near_duplicates[section.kbid, other] = NearDuplicate(section.kbid, other, title, jaccard)
 
-    def _stems(self, snapshot: Snapshot, sections: Iterable[Section]) -> Iterator[tuple[Section, Sequence[str]]]:
-        """Each section with the distinct stems of its title and body.
+    def _alike(self, snapshot: Snapshot, sections: Iterable[Section]) -> Iterator[tuple[Section, _Hits]]:
+        """Each section with the live entries that are much like it.
 
-        The segment that was just built knows them; one that holds much else would have to be read in full for them.
+        The segment that was just built knows their stems; one that holds much else would have to be read in full.
         """
-        places: dict[int, tuple[Slot, list[tuple[int, Section]]]] = {}
-        for section in sections:
-            found = snapshot.segments.find(kbid_decode(section.kbid))
-            if found is not None:
-                places.setdefault(id(found[0].segment), (found[0], []))[1].append((found[1], section))
-        for slot, entries in places.values():
-            if slot.segment.sections <= READ_FOR_ONE * len(entries):
-                stems = slot.segment.stems([entry for entry, _ in entries])
-                yield from zip((section for _, section in entries), stems, strict=True)
+        searcher = snapshot.searcher
+        for place, found in self._places(snapshot, sections).items():
+            if snapshot.slots[place].segment.sections <= READ_FOR_ONE * len(found):
+                entries = [entry for entry, _ in found]
+                alike = searcher.similar_to(place, entries, NEAR_DUPLICATE, NEAR_DUPLICATES_EACH)
+                yield from zip((section for _, section in found), alike, strict=True)
                 continue
-            for _, section in entries:
+            for _, section in found:
                 body = body_of(text_of(section), section.title, section.type)
-                yield section, distinct_stems_of(self.core.engine, self.core.stem, section.title, body)
+                stems = distinct_stems_of(self.core.engine, self.core.stem, section.title, body)
+                yield section, searcher.similar(stems, NEAR_DUPLICATE, NEAR_DUPLICATES_EACH + 1)
+
+    def _places(self, snapshot: Snapshot, sections: Iterable[Section]) -> dict[int, list[tuple[int, Section]]]:
+        """For each slot that has any, the entries of the sections."""
+        places = {id(slot): place for place, slot in enumerate(snapshot.slots)}
+        found: dict[int, list[tuple[int, Section]]] = {}
+        for section in sections:
+            held = snapshot.segments.find(kbid_decode(section.kbid))
+            if held is not None:
+                found.setdefault(places[id(held[0])], []).append((held[1], section))
+        return found

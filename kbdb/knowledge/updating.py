@@ -24,7 +24,7 @@ from kbdb.knowledge.core import Core, utc_now
 from kbdb.knowledge.entries import clean_tags, text_of
 from kbdb.knowledge.forget import live_documents, require_section
 from kbdb.knowledge.given import given_before
-from kbdb.knowledge.planning import may_succeed, now_seconds, says_the_same
+from kbdb.knowledge.planning import may_succeed, says_the_same
 from kbdb.knowledge.replacing import Revisions
 from kbdb.knowledge.sourceless import assembled, own_document, way_back
 from kbdb.knowledge.statement import Item
@@ -33,6 +33,7 @@ from kbdb.model.change import UpdateResult
 from kbdb.model.truth import Event, Manifest, Placement, Section, State
 from kbdb.store.section import make_section
 from kbdb.store.store import Change
+from kbdb.store.times import now_seconds
 
 _BLANK_LINES = re.compile(r"(?:[ \t]*(?:\r\n|\r|\n))+")
 

@@ -346,12 +346,19 @@ def size(path: StrPath) -> int | None:
         raise _named(error, path, "read") from error
 
 
-def stands_at(fd: int, path: StrPath) -> bool:
+def identity(fd: int) -> tuple[int, int]:
+    """What tells an open file from all others, whatever it is called."""
+    status = os.fstat(fd)
+    return status.st_dev, status.st_ino
+
+
+def stands_at(identity: tuple[int, int], path: StrPath) -> bool:
     """Whether an open file is the one of that name: neither removed, nor moved away, nor replaced."""
     try:
-        return os.path.samestat(os.fstat(fd), os.stat(path))
+        status = os.stat(path)
     except OSError:
         return False
+    return identity == (status.st_dev, status.st_ino)
 
 
 def names(folder: Path) -> list[str]:
@@ -377,6 +384,8 @@ class AppendFile:
 
     def __init__(self, path: Path, *, point: str) -> None:
         self.path = path
+        # Asked for at each commit, and text is quicker to ask for.
+        self._name = os.fspath(path)
         self.read_only = False
         self._point = point
         with _naming(path, "open"):
@@ -387,6 +396,7 @@ class AppendFile:
                     raise
                 self._fd = os.open(path, os.O_RDONLY | _BINARY | _NO_FOLLOW)
                 self.read_only = True
+            self._identity = identity(self._fd)
             self.size = os.fstat(self._fd).st_size
 
     def append(self, data: bytes) -> None:
@@ -413,7 +423,7 @@ class AppendFile:
 
     def is_in_place(self) -> bool:
         """Whether the file still stands where it was opened."""
-        return stands_at(self._fd, self.path)
+        return stands_at(self._identity, self._name)
 
     def _require_writable(self) -> None:
         if self.read_only:
@@ -436,10 +446,9 @@ def _sync(fd: int, path: str, tmp: str, point: str) -> None:
 def _write_all(fd: int, path: StrPath, offset: int, data: bytes | memoryview, point: str) -> None:
     action = faults.armed(f"write:{point}")
     rest = memoryview(data)[: len(data) // 2] if action else memoryview(data)
-    os.lseek(fd, offset, os.SEEK_SET)
     at = offset
     while rest:
-        written = os.write(fd, rest)
+        written = platform.write_at(fd, rest, at)
         trace.report("write", path, offset=at, data=rest[:written])
         at, rest = at + written, rest[written:]
     if action:

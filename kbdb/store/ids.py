@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 import unicodedata
+from functools import lru_cache
 from hashlib import sha256
 
 from kbdb.errors import InvalidIdError
@@ -56,6 +57,7 @@ def is_kbid_of(written: bytes, raw: bytes) -> bool:
     return int(written.translate(_DIGITS), 32) == int.from_bytes(raw, "big") << 2
 
 
+@lru_cache(maxsize=1024)
 def kbid_decode(kbid: str) -> bytes:
     """The 16 bytes of a kbid; their order is the order of the texts.
 
@@ -122,7 +124,7 @@ def docid_for(source_identity: str, readable: str) -> str:
         readable: a file name or title, for people; the slug is made from it.
     """
     digest = sha256(b"kbdb docid 1\n" + source_identity.encode("utf-8", "surrogatepass")).digest()
-    return f"{slug(readable)}-{base32(digest)[:DOCID_HASH_LENGTH]}"
+    return f"{slug(readable)}-{base32(digest[:DOCID_HASH_LENGTH])[:DOCID_HASH_LENGTH]}"
 
 
 def new_time_id(milliseconds: int) -> str:

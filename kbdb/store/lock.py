@@ -29,12 +29,13 @@ class OwnerLock:
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self._path = os.fspath(path)
         self._pid = os.getpid()
         self._fd, writable = _open(path)
         try:
             if not _take(self._fd):
                 raise DatabaseLockedError.held_by(_owner(path), path.parent)
+            self._identity = files.identity(self._fd)
             # On a full disk the message goes without a pid; the database can still be read.
             with contextlib.suppress(OSError):
                 if writable:
@@ -50,7 +51,7 @@ class OwnerLock:
 
     def is_in_place(self) -> bool:
         """Whether the lock file still stands at its path; else the database was removed, moved, or made anew."""
-        return self._fd >= 0 and files.stands_at(self._fd, self._path)
+        return self._fd >= 0 and files.stands_at(self._identity, self._path)
 
     def release(self) -> None:
         """Gives the lock up; releasing twice is fine. A forked child only lets go of its share."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import time
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
 from kbdb.errors import InvalidArgumentError
 
@@ -22,6 +24,23 @@ def seconds(moment: datetime) -> str:
 def instant(moment: datetime) -> str:
     """The time of events: ``2026-01-31T12:00:00.000000Z``."""
     return f"{_utc(moment).isoformat(timespec='microseconds')[:-_ZERO]}Z"
+
+
+def now_instant() -> str:
+    """The ``instant`` of this moment. A commit asks a few times."""
+    # Rounded up, as a datetime's is.
+    second, microsecond = divmod(-(-time.time_ns() // 1000), 1_000_000)
+    return f"{_second(second)}.{microsecond:06d}Z"
+
+
+def now_seconds() -> str:
+    """The ``seconds`` of this moment."""
+    return f"{_second(time.time_ns() // 1_000_000_000)}Z"
+
+
+@lru_cache(maxsize=2)
+def _second(since_1970: int) -> str:
+    return datetime.fromtimestamp(since_1970, UTC).isoformat(timespec="seconds")[:-_ZERO]
 
 
 def instant_after(moment: datetime, last: str) -> str:

@@ -17,7 +17,6 @@ MAX_KEYS = 64
 """Keys a table may hold, and tables plus keys at the top level (csrc/toml.h says why there is a limit)."""
 
 _KEY = re.compile("[A-Za-z0-9_-]+")
-_NEEDS_ESCAPE = re.compile(r'["\\\x00-\x1f\x7f]')
 _ESCAPES = str.maketrans(
     {code: f"\\u{code:04X}" for code in [*range(0x20), 0x7F]}
     | {"\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
@@ -59,8 +58,10 @@ def dumps(values: Mapping[str, object]) -> bytes:
     tables: list[str] = []
     _check_count(values)
     for key, value in values.items():
-        if isinstance(value, (str, int)):
-            _write_pair(pairs, key, value)
+        if isinstance(value, str):
+            pairs.append(f"{_checked(key)} = {_string(value)}\n")
+        elif isinstance(value, int):
+            pairs.append(_pair(key, value))
         elif isinstance(value, Mapping):
             _write_table(tables, f"[{_checked(key)}]", value)
         elif isinstance(value, (list, tuple)) and any(isinstance(item, Mapping) for item in value):
@@ -69,7 +70,7 @@ def dumps(values: Mapping[str, object]) -> bytes:
                     raise TomlError(f"{key}: a list holds tables only, or none")
                 _write_table(tables, f"[[{_checked(key)}]]", item)
         else:
-            _write_pair(pairs, key, value)
+            pairs.append(_pair(key, value))
     text = "".join(pairs + tables)
     try:
         return text.removeprefix("\n").encode("utf-8")
@@ -80,13 +81,11 @@ def dumps(values: Mapping[str, object]) -> bytes:
 def _write_table(lines: list[str], header: str, table: Mapping[str, object]) -> None:
     _check_count(table)
     lines.append(f"\n{header}\n")
-    for key, value in table.items():
-        _write_pair(lines, key, value)
+    lines.extend([_pair(key, value) for key, value in table.items()])
 
 
-def _write_pair(lines: list[str], key: str, value: object) -> None:
-    text = _string(value) if isinstance(value, str) else _value(key, value)
-    lines.append(f"{_checked(key)} = {text}\n")
+def _pair(key: str, value: object) -> str:
+    return f"{_checked(key)} = {_string(value) if isinstance(value, str) else _value(key, value)}\n"
 
 
 def _check_count(table: Mapping[str, object]) -> None:
@@ -126,4 +125,6 @@ def _scalar(key: str, value: object) -> str:
 
 
 def _string(value: str) -> str:
-    return f'"{value.translate(_ESCAPES) if _NEEDS_ESCAPE.search(value) else value}"'
+    # Nothing that is printable has an escape, but for two characters; to ask for these is quicker than to search.
+    plain = value.isprintable() and '"' not in value and "\\" not in value
+    return f'"{value if plain else value.translate(_ESCAPES)}"'

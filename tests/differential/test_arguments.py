@@ -227,6 +227,10 @@ OF_SEARCHER: list[Callable[[Searcher], object]] = [
     lambda searcher: searcher.similar([], 0.0, 1),
     lambda searcher: searcher.similar([], nan, 1),
     lambda searcher: searcher.similar([], 0.5, -1),
+    lambda searcher: searcher.similar_to(1, [], 0.5, 1),
+    lambda searcher: searcher.similar_to(0, [0, 3], 0.5, 1),
+    lambda searcher: searcher.similar_to(0, [], 0.0, 1),
+    lambda searcher: searcher.similar_to(0, [], 0.5, -1),
 ]
 
 

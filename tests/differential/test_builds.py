@@ -67,7 +67,7 @@ def told(segment: Segment, kbids: list[bytes]) -> list[object]:
             segment.reference_keys("doc:"),
             [segment.references(key) for key in [*targets, ""]],
         ),
-        ([segment.holders(key) for key in [*keys, "none"]], segment.stems(numbers), segment.stems(numbers[1::2])),
+        [segment.holders(key) for key in [*keys, "none"]],
     ]
 
 

@@ -51,6 +51,7 @@ def test_it_answers_like_the_reference() -> None:
         lambda _, over: (over.sections, over.totals, over.df("cat"), over.word_df("cats"), over.words_of("cat")),
         lambda _, over: (over.words_with_prefix("c", 9), over.words_containing("a", 9), over.words_near("cat", 1, 9)),
         lambda _, over: (over.search(plan("cat"), 9), over.rank(plan("cat"), 9), over.similar(["cat"], 0.1, 9)),
+        lambda _, over: over.similar_to(0, range(2), 0.1, 9),
         lambda _, over: [over.explain(plan("cat"), 0, number) for number in range(2)],
     ]
     for question in questions:

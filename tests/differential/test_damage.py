@@ -71,6 +71,7 @@ OF_SEARCHER: dict[str, Callable[[Searcher], object]] = {
     "search": lambda over: over.search(QUERY, 10),
     "explain": lambda over: [over.explain(QUERY, 0, i) for i in range(3)],
     "similar": lambda over: over.similar(["the", "cat", "run"], 0.1, 9),
+    "similar_to": lambda over: over.similar_to(0, range(3), 0.1, 9),
 }
 
 

@@ -31,7 +31,7 @@ WITHOUT_TWIN = {
     "phrase": "occurrences_read compares all positions",
     "plan": "kbdb/plan.py",
     "scratch": "the reference keeps no memory between searches",
-    "stems_of": "Segment.stems reads stem_sets",
+    "stems_of": "Segment.stem_sets reads them all",
     "sweep": "the reference scores every posting",
     "topk": "Python has sorted()",
     "unicode_classes": "a table without functions, in both",

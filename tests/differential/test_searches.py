@@ -104,6 +104,20 @@ def test_similar(index: Index, stems: list[str], threshold: float, limit: int) -
     both(lambda engine: index.open(engine)[1].similar(stems, threshold, limit))
 
 
+@given(indexes(), st.sampled_from([0.01, 0.25, 0.5, 1.0]), st.integers(0, 20))
+def test_similar_to_entries(index: Index, threshold: float, limit: int) -> None:
+    def answer(engine: EngineModule) -> list[object]:
+        segments, over = index.open(engine)
+        numbers = [range(segment.sections) for segment in segments]
+        found = [over.similar_to(place, entries, threshold, limit) for place, entries in enumerate(numbers)]
+        assert [hits[1::2] for hits in found] == [
+            over.similar_to(place, entries[1::2], threshold, limit) for place, entries in enumerate(numbers)
+        ]
+        return list(found)
+
+    both(answer)
+
+
 def test_the_same_kbid_live_in_two_segments_is_ordered_by_segment() -> None:
     index = Index(tuple((live_index(REFERENCE, [[entry(1, "same")]]).parts[0]) for _ in range(3)))
     found = both(lambda engine: index.open(engine)[1].search(plan("same"), 5))

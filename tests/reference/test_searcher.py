@@ -145,6 +145,17 @@ def test_similar_compares_sets_of_title_and_body(engine: EngineModule) -> None:
 
 
 @each_engine
+def test_similar_to_an_entry_leaves_the_entry_itself_out(engine: EngineModule) -> None:
+    entries = [entry(1, "a b", "c c"), entry(2, "", "a b c d", tags="e f"), entry(3, "", "", tags="a")]
+    over, segment = searcher(engine, entries), open_files(engine, build(engine, entries))
+    first, second, third = (segment.find(kbid(number)) for number in (1, 2, 3))
+    found = over.similar_to(0, [first, second, third], 0.75, 10)
+    assert found == [[(0, second, 0.75)], [(0, first, 0.75)], []]
+    assert over.similar_to(0, [second], 0.76, 10) == [[]]
+    assert over.similar_to(0, [first], 0.75, 0) == [[]]
+
+
+@each_engine
 def test_no_segments_at_all(engine: EngineModule) -> None:
     nothing = engine.Searcher([], [], PARAMS)
     assert (nothing.sections, nothing.df("a"), nothing.words_with_prefix("", 10)) == (0, 0, [])

@@ -9,7 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbdb.errors import InvalidArgumentError
-from kbdb.store.times import instant, instant_after, is_instant, is_seconds, parse, seconds
+from kbdb.store.times import (
+    instant,
+    instant_after,
+    is_instant,
+    is_seconds,
+    now_instant,
+    now_seconds,
+    parse,
+    seconds,
+)
 
 MOMENT = datetime(2026, 1, 31, 13, 0, 0, 5, tzinfo=timezone(timedelta(hours=1)))
 moments = st.datetimes(timezones=st.just(UTC))
@@ -18,6 +27,13 @@ moments = st.datetimes(timezones=st.just(UTC))
 def test_both_spellings_are_utc() -> None:
     assert seconds(MOMENT) == "2026-01-31T12:00:00Z"
     assert instant(MOMENT) == "2026-01-31T12:00:00.000005Z"
+
+
+def test_this_moment_is_spelled_as_a_datetime_of_it_would_be() -> None:
+    before, now, after = instant(datetime.now(UTC)), now_instant(), instant(datetime.now(UTC))
+    assert before <= now <= after
+    before, now, after = seconds(datetime.now(UTC)), now_seconds(), seconds(datetime.now(UTC))
+    assert before <= now <= after
 
 
 @given(moments, moments)
