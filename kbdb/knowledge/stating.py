@@ -20,7 +20,7 @@ from kbdb.knowledge.core import Core, utc_now
 from kbdb.knowledge.entries import clean_tags
 from kbdb.knowledge.forget import revival_of
 from kbdb.knowledge.grouping import Rehoused, rehouse
-from kbdb.knowledge.planning import LearnOptions, may_succeed, now_seconds, says_the_same, settle
+from kbdb.knowledge.planning import LearnOptions, may_succeed, says_the_same, settle
 from kbdb.knowledge.sourceless import assembled, require_sourceless
 from kbdb.knowledge.statement import Item
 from kbdb.knowledge.updating import with_new
@@ -30,6 +30,7 @@ from kbdb.model.skill import Outcome
 from kbdb.model.truth import Manifest, Origin, Placement, Section, State
 from kbdb.store.ids import docid_for, kbid_decode
 from kbdb.store.section import make_section
+from kbdb.store.times import now_seconds
 
 
 @dataclass(frozen=True, slots=True)
