@@ -27,6 +27,9 @@ PATIENCE_S = 30.0
 """How long a write waits for it while another program holds it."""
 
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.001, 0.05
+_ATTEMPTS = 100
+"""So often a lock file is opened again that was removed just then; one that never stays locks nobody out."""
+
 _HELD = (errno.EACCES, errno.EAGAIN)
 
 
@@ -47,6 +50,7 @@ class WriteLock:
         self._root = root
         self._name = platform.write_lock_name(platform.context_id(root))
         self._path = ""
+        self._identity = (0, 0)
         self._lock: fasteners.InterProcessLock | None = None
         self._depth = 0
 
@@ -92,7 +96,10 @@ class WriteLock:
 
     def _try(self) -> bool | None:
         """Whether it could be taken; None where there is no such file to be had."""
-        while (lock := self._lock or self._open()) is not None:
+        for _ in range(_ATTEMPTS):
+            lock = self._lock or self._open()
+            if lock is None:
+                return None
             try:
                 lock.trylock()
                 taken = True
@@ -102,7 +109,7 @@ class WriteLock:
                 taken = False
             # One that was removed, or whose folder was, locks nobody out. Whoever removes it holds it meanwhile, so
             # that only now it is certain to be the one that others open.
-            if files.stands_at(lock.lockfile.fileno(), self._path):
+            if files.stands_at(self._identity, self._path):
                 return taken
             self.close()
         self.close()
@@ -118,8 +125,10 @@ class WriteLock:
         except (OSError, StorageError):
             return None
         # Whose it is shows in it once its database is gone; on a full disk it stays empty.
+        status = os.fstat(fd)
+        self._identity = (status.st_dev, status.st_ino)
         with contextlib.suppress(OSError):
-            if not os.fstat(fd).st_size:
+            if not status.st_size:
                 os.write(fd, os.fsencode(self._root))
         self._lock = fasteners.InterProcessLock(self._path)
         self._lock.lockfile = os.fdopen(fd, "ab", buffering=0)
