@@ -109,14 +109,14 @@ RECOVERY_BAR_S = 2.0
 """How long the first command after a kill of the daemon may take."""
 
 LOAD = """
-import sys
+import os, sys
 from kbdb.client import Client
 from kbdb.errors import DaemonLostError, DaemonStartError
-turn = 0
-while True:
+turn, parent = 0, os.getppid()
+while os.getppid() == parent:
     try:
         with Client(sys.argv[1]) as client:
-            while True:
+            while os.getppid() == parent:
                 turn += 1
                 client.learn(content=f"client {sys.argv[2]} wrote sentence {turn}", title=f"Note {sys.argv[2]} {turn}")
                 client.search("client wrote a sentence")

@@ -9,6 +9,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Timer
 
 import pytest
 from daemon_fixtures import root, runtime
@@ -90,13 +91,14 @@ def test_stopping_waits_for_a_daemon_that_hung_for_a_while(home: Household) -> N
 
 
 COMING = """
-import sys, time
+import asyncio, sys
 from pathlib import Path
 from kbdb.daemon import process
 listen = process._Life._listen
 async def late(life, server):
     print(flush=True)
-    time.sleep(1.5)
+    while not Path(sys.argv[2]).exists():
+        await asyncio.sleep(0.01)
     return await listen(life, server)
 process._Life._listen = late
 sys.exit(process.run(Path(sys.argv[1])))
@@ -104,27 +106,45 @@ sys.exit(process.run(Path(sys.argv[1])))
 
 
 @pytest.fixture
-def coming(home: Household) -> Iterator[subprocess.Popen[str]]:
+def go(tmp_path: Path) -> Path:
+    """A file that a daemon which is coming waits for before it listens."""
+    return tmp_path / "go"
+
+
+@pytest.fixture
+def coming(home: Household, go: Path) -> Iterator[subprocess.Popen[str]]:
     """A daemon that owns the database and does not listen yet."""
-    started = home.start(str(home.root), program=("-c", COMING))
+    started = home.start(str(home.root), str(go), program=("-c", COMING))
     assert started.stdout
     started.stdout.readline()
     yield started
-    started.wait(30)
+    go.touch()
+    home.run("daemon", "stop")
+    started.wait()
 
 
-def test_a_daemon_that_is_coming_runs(home: Household, coming: subprocess.Popen[str]) -> None:
+def test_a_daemon_that_is_coming_runs(home: Household, coming: subprocess.Popen[str], go: Path) -> None:
     assert home.tell("daemon", "status") == {"running": True, "answers": False, "pid": coming.pid}
+    go.touch()
     assert home.run("daemon", "stop").code == 0
 
 
-def test_a_daemon_that_is_coming_is_stopped_once_it_listens(home: Household, coming: subprocess.Popen[str]) -> None:
-    assert home.run("daemon", "stop").code == 0
+def test_a_daemon_that_is_coming_is_stopped_once_it_listens(
+    home: Household, coming: subprocess.Popen[str], go: Path
+) -> None:
+    stopping = home.start("daemon", "stop")
+    time.sleep(1)
+    assert stopping.poll() is None
+    go.touch()
+    assert home.end(stopping).code == 0
     assert owner(home.root) is None
     assert coming.wait(30) == 0
 
 
-def test_a_database_whose_daemon_is_coming_is_opened_by_it(home: Household, coming: subprocess.Popen[str]) -> None:
+def test_a_database_whose_daemon_is_coming_is_opened_by_it(
+    home: Household, coming: subprocess.Popen[str], go: Path
+) -> None:
+    Timer(1, go.touch).start()
     with kbdb.open(home.root) as kb:
         assert isinstance(kb, Client)
         assert kb.daemon_pid == coming.pid
