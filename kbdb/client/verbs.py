@@ -15,7 +15,15 @@ from kbdb.client.calls import Calls, absolute, content_as_json, listed
 if TYPE_CHECKING:
     from kbdb.model.change import GroupResult, RemoveSectionResult, RestoreResult, UpdateResult
     from kbdb.model.learn import AddSectionResult
-    from kbdb.model.read import DocumentView, ListResult, RecallResults, SectionView, SectionViews
+    from kbdb.model.read import (
+        Completion,
+        DocumentPage,
+        DocumentView,
+        ListResult,
+        RecallResults,
+        SectionView,
+        SectionViews,
+    )
     from kbdb.model.search import PagedSearchResult
     from kbdb.model.upkeep import CheckResult, DbStatus, ExportResult, GcResult, RebuildResult
     from kbdb.progress import Report
@@ -107,7 +115,7 @@ class Verbs(Calls):
         kbid: str | None = None,
         kbids: Sequence[str] | None = None,
         *,
-        depth: int = 0,
+        depth: int | None = None,
         max_tokens: int | None = None,
         format: Literal["full", "compact"] = "full",
     ) -> RecallResults:
@@ -123,12 +131,20 @@ class Verbs(Calls):
         }
         return self._value(RecallResults, "recall", params)
 
-    def retrieve(self, kbid: str | None = None, docid: str | None = None) -> SectionView | DocumentView:
+    def retrieve(
+        self,
+        kbid: str | None = None,
+        docid: str | None = None,
+        *,
+        lines: str | None = None,
+        max_bytes: int | None = None,
+    ) -> SectionView | DocumentView:
         """One section or one document as it is stored, byte for byte."""
         from kbdb.model.read import DocumentView, SectionView
 
         kind: type[SectionView | DocumentView] = DocumentView if kbid is None else SectionView
-        return self._value(kind, "retrieve", {"kbid": kbid, "docid": docid})
+        params = {"kbid": kbid, "docid": docid, "lines": lines, "maxBytes": max_bytes}
+        return self._value(kind, "retrieve", params)
 
     def read_sections(self, kbids: Sequence[str]) -> SectionViews:
         """Several sections as ``retrieve`` gives one, in this order, and which of them are not stored."""
@@ -237,6 +253,18 @@ class Verbs(Calls):
         }
         return self._value(ListResult, "list", params)
 
+    def documents(self, after: str = "", limit: int = 50) -> DocumentPage:
+        """The next live documents past a docid, sorted."""
+        from kbdb.model.read import DocumentPage
+
+        return self._value(DocumentPage, "documents", {"after": after, "limit": limit})
+
+    def complete(self, what: Literal["docid", "kbid", "tag"], prefix: str, limit: int = 100) -> Completion:
+        """Names of what is live that begin with what was typed, sorted."""
+        from kbdb.model.read import Completion
+
+        return self._value(Completion, "complete", {"what": what, "prefix": prefix, "limit": limit})
+
     def status(self) -> DbStatus:
         """Counts by state, file sizes, generation, engine, and what is stale."""
         from kbdb.model.upkeep import DbStatus
@@ -261,11 +289,11 @@ class Verbs(Calls):
 
         return self._value(GcResult, "gc", {"dryRun": dry_run, "keepDays": keep_days})
 
-    def export(self, path: str | PathLike[str] = "kbdb-export") -> ExportResult:
+    def export(self, path: str | PathLike[str] = "kbdb-export", progress: Report | None = None) -> ExportResult:
         """Writes the truth files and a list of their hashes to a folder."""
         from kbdb.model.upkeep import ExportResult
 
-        return self._value(ExportResult, "export", {"path": absolute(path)})
+        return self._value(ExportResult, "export", {"path": absolute(path)}, progress)
 
     def import_(self, path: str | PathLike[str]) -> ExportResult:
         """Takes an export in, after verifying every hash."""

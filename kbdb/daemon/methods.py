@@ -102,12 +102,14 @@ def _rebuild(kb: KnowledgeBase, _: r.WriteNothing, report: Report) -> Any:
     return kb.rebuild(report)
 
 
-def _transfer(name: str) -> Run:
-    def run(kb: KnowledgeBase, params: r.Transfer, _: Report) -> Any:
-        _require_absolute(params.path)
-        return getattr(kb, name)(params.path)
+def _export(kb: KnowledgeBase, params: r.Transfer, report: Report) -> Any:
+    _require_absolute(params.path)
+    return kb.export(params.path, report)
 
-    return run
+
+def _import(kb: KnowledgeBase, params: r.Transfer, _: Report) -> Any:
+    _require_absolute(params.path)
+    return kb.import_(params.path)
 
 
 def _require_absolute(*paths: str) -> None:
@@ -135,13 +137,15 @@ OWN: dict[str, type[r.Params]] = {
 METHODS: dict[str, Method] = {
     "search": Method(r.Search, _verb("search")),
     "recall": Method(r.Recall, _verb("recall")),
-    "retrieve": Method(r.SectionOrDocument, _verb("retrieve")),
+    "retrieve": Method(r.Retrieve, _verb("retrieve")),
     "retrieveDocument": Method(r.RetrieveDocument, _verb("retrieve")),
     "readSections": Method(r.ReadSections, _verb("read_sections")),
     "content": Method(r.SectionOrDocument, _content),
     "list": Method(r.List, _verb("list")),
     "listByType": Method(r.ListByType, _list_by_type),
     "listDocumentsByType": Method(r.ListDocumentsByType, _list_documents_by_type),
+    "documents": Method(r.Documents, _verb("documents")),
+    "complete": Method(r.Complete, _verb("complete")),
     "learn": Method(r.Learn, _learn, is_short=_is_short_learn),
     "addSection": Method(r.AddSection, _verb("learn"), is_short=_always),
     "updateSection": Method(r.UpdateSection, _verb("update"), is_short=_always),
@@ -153,6 +157,6 @@ METHODS: dict[str, Method] = {
     "check": Method(r.WriteNothing, _verb("check")),
     "gc": Method(r.Gc, _verb("gc")),
     "rebuildIndexes": Method(r.WriteNothing, _rebuild),
-    "export": Method(r.Transfer, _transfer("export")),
-    "import": Method(r.Transfer, _transfer("import_")),
+    "export": Method(r.Transfer, _export),
+    "import": Method(r.Transfer, _import),
 }

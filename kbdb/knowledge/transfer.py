@@ -19,6 +19,7 @@ from kbdb.knowledge.admission import Gate, live_twins
 from kbdb.knowledge.core import Core
 from kbdb.model.truth import Event, Manifest, Section
 from kbdb.model.upkeep import ExportResult
+from kbdb.progress import Progress, Report
 from kbdb.store import files
 from kbdb.store.beliefs import replay
 from kbdb.store.catalog import decode_catalog, encode_catalog
@@ -32,6 +33,10 @@ CATALOG = "catalog.toml"
 CONTENTS = frozenset((SUMS, CATALOG, "sections", "documents", "events"))
 
 CHECK = "run: kbdb check"
+
+PROGRESS_EACH = 100
+"""An export tells how far it is after so many files."""
+
 Decoded = TypeVar("Decoded")
 
 WITHDRAWING = ("forget", "invalidate", "erase")
@@ -47,7 +52,7 @@ class Package:
     events: tuple[Event, ...]
 
 
-def export(core: Core, target: Path) -> ExportResult:
+def export(core: Core, target: Path, progress: Report | None = None) -> ExportResult:
     """Writes the truth files to a folder; it is there whole or not at all.
 
     Works in ``.<name>.kbdb-new`` beside it; an earlier export waits in ``.<name>.kbdb-old`` until the new one is in
@@ -67,7 +72,7 @@ def export(core: Core, target: Path) -> ExportResult:
             raise InvalidArgumentError(f"{folder} exists and is not an export", "name a folder that does not exist yet")
     files.remove_folder(making, point="export")
     try:
-        sections, documents = _write(core, making)
+        sections, documents = _write(core, making, progress)
         files.replace_folder(making, target, waiting, point="export")
     except BaseException:
         with suppress(StorageError):
@@ -76,11 +81,14 @@ def export(core: Core, target: Path) -> ExportResult:
     return ExportResult(str(target), sections, documents, 0, (perf_counter() - started) * 1000)
 
 
-def _write(core: Core, making: Path) -> tuple[int, int]:
+def _write(core: Core, making: Path, progress: Report | None) -> tuple[int, int]:
     """Writes an export durably; returns how many sections and documents it holds."""
-    sums = []
+    sums: list[str] = []
     sections = documents = 0
+    total = len(core.store.section_ids()) + len(core.store.manifest_ids()) + len(core.store.event_files()) + 1
     for name, data in _truth(core):
+        if progress is not None and len(sums) % PROGRESS_EACH == 0:
+            progress(Progress(len(sums), total))
         files.make_folder(making / PurePosixPath(name).parent)
         files.write_atomic(making / name, data, sync=False, point="export")
         sums.append(f"{sha256(data).hexdigest()}  {name}\n")

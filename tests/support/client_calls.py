@@ -24,6 +24,11 @@ CALLS: dict[str, tuple[Callable[[Client], object], str, dict[str, Any]]] = {
         {"kbids": ["a", "b"], "depth": 2, "maxTokens": 9, "format": "compact"},
     ),
     "retrieve": (lambda c: c.retrieve("k"), "retrieve", {"kbid": "k"}),
+    "retrieve lines": (
+        lambda c: c.retrieve("k", lines="2-3", max_bytes=9),
+        "retrieve",
+        {"kbid": "k", "lines": "2-3", "maxBytes": 9},
+    ),
     "retrieve a document": (lambda c: c.retrieve(docid="d"), "retrieve", {"docid": "d"}),
     "read_sections": (lambda c: c.read_sections(["k"]), "readSections", {"kbids": ["k"]}),
     "retrieve_document": (lambda c: c.retrieve_document("d"), "retrieveDocument", {"docid": "d"}),
@@ -38,6 +43,12 @@ CALLS: dict[str, tuple[Callable[[Client], object], str, dict[str, Any]]] = {
         lambda c: c.list_documents_by_type("text/plain"),
         "listDocumentsByType",
         {"docType": "text/plain"},
+    ),
+    "documents": (lambda c: c.documents("a", 7), "documents", {"after": "a", "limit": 7}),
+    "complete": (
+        lambda c: c.complete("tag", "p", 7),
+        "complete",
+        {"what": "tag", "prefix": "p", "limit": 7},
     ),
     "status": (lambda c: c.status(), "dbStatus", {}),
     "db_status": (lambda c: c.db_status(), "dbStatus", {}),
@@ -91,5 +102,6 @@ CALLS: dict[str, tuple[Callable[[Client], object], str, dict[str, Any]]] = {
     "rebuild": (lambda c: c.rebuild(print), "rebuildIndexes", {"progress": True}),
     "rebuild_indexes": (lambda c: c.rebuild_indexes(), "rebuildIndexes", {}),
     "export": (lambda c: c.export("/x/../y"), "export", {"path": "/x/../y"}),
+    "export with progress": (lambda c: c.export("/y", print), "export", {"path": "/y", "progress": True}),
     "import": (lambda c: c.import_(Path("/y")), "import", {"path": "/y"}),
 }
