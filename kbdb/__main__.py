@@ -31,6 +31,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             from kbdb.paths import database_root
 
             return run_for_client(database_root(words[3]))
+        if words[:1] == ["mcp"]:
+            from kbdb.mcp.command import parsed, serve
+
+            if (options := parsed(words[1:])) is not None:
+                return serve(options)
         from kbdb.cli.app import run
 
         return run(words)

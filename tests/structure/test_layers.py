@@ -17,7 +17,7 @@ PACKAGE = ROOT / "kbdb"
 GROUND = {"model", "errors", "config", "paths", "platform", "plan", "checks", "normalise", "languages", "stop_words"}
 GROUND |= {"unicode_data", "progress", "lines", "graphemes", "sentences"}
 BELOW: dict[str, set[str]] = {
-    "cli": {"client", "daemon", "knowledge", "ingest", "query", "store", "index"},
+    "cli": {"mcp", "client", "daemon", "knowledge", "ingest", "query", "store", "index"},
     "mcp": {"client"},
     "daemon": {"rpc", "knowledge", "ingest"},
     "client": {"rpc"},
