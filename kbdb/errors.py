@@ -145,6 +145,18 @@ class DocumentNotFoundError(KbdbError):
     code = "DOCUMENT_NOT_FOUND"
 
 
+class SkillNotFoundError(KbdbError):
+    """No live skill has this name."""
+
+    code = "SKILL_NOT_FOUND"
+
+
+class AgentNotFoundError(KbdbError):
+    """No live agent has this name."""
+
+    code = "AGENT_NOT_FOUND"
+
+
 class SourceNotFoundError(KbdbError):
     """A file or folder to learn, or an export to import, does not exist."""
 

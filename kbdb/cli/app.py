@@ -68,6 +68,14 @@ GROUPS = {
             "run": "daemon.run",
         },
     ),
+    "skill": (
+        "skill.skill_help",
+        {"add": "skill.add", "list": "skill.list_", "show": "skill.show", "remove": "skill.remove"},
+    ),
+    "agent": (
+        "agent.agent_help",
+        {"add": "agent.add", "list": "agent.list_", "show": "agent.show", "remove": "agent.remove"},
+    ),
     "db": ("admin.db_help", {"init": "admin.init"}),
 }
 """Commands that have commands: what explains the group, and what is in it."""

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from kbdb.errors import InvalidIdError, UsageError
+from kbdb.errors import InvalidIdError, SourceNotFoundError, SourceUnreadableError, UsageError
 
 SectionType = Literal["default", "skill", "agent"]
 Mode = Literal["lexical", "vector", "hybrid"]
+STDIN = "-"
 
 TagFilter = Annotated[
     list[str] | None, typer.Option("--tag", metavar="TAG", help="Only with this tag; may be repeated.")
@@ -25,6 +27,19 @@ DocFilter = Annotated[
     typer.Option("--doc", metavar="DOCID", help="Only from this document: its docid, or the path it was learned from."),
 ]
 Offset = Annotated[int, typer.Option("--offset", metavar="N", min=0, help="How many to leave out before the first.")]
+TextFile = Annotated[
+    str, typer.Argument(metavar="PATH", help="A file with its text; - reads standard input.", show_default=False)
+]
+Description = Annotated[
+    str | None,
+    typer.Option("--description", metavar="TEXT", help="What it does; else as its front matter says, or as it was."),
+]
+Values = Annotated[
+    list[str] | None,
+    typer.Option("--arg", metavar="NAME=VALUE", help="A value to put in; may be repeated. Implies --prompt."),
+]
+Prompt = Annotated[bool, typer.Option("--prompt", help="Print nothing but the prompt, with the values put in.")]
+Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; kept with the receipt.")]
 Target = Annotated[
     str, typer.Argument(metavar="KBID|DOCID", help="A section's kbid or a document's docid.", show_default=False)
 ]
@@ -42,6 +57,39 @@ def kbid_or_docid(target: str) -> tuple[str | None, str | None]:
     if not is_docid(target) and ("/" in target or os.sep in target or Path(target).suffix):
         raise InvalidIdError(f"not a docid: {target!r}", "kbdb list shows the docid of what was learned from each path")
     return (target.lower(), None) if is_kbid(target.lower()) else (None, target)
+
+
+def text_at(written: str) -> bytes:
+    """The bytes of a file, or of standard input where ``-`` is written.
+
+    Raises:
+        UsageError: standard input is a terminal.
+        SourceNotFoundError, SourceUnreadableError: there is no such file, or it cannot be read.
+    """
+    if written == STDIN:
+        if sys.stdin.isatty():
+            raise UsageError("standard input is a terminal", "pipe or redirect text into it: … - < notes.md")
+        return sys.stdin.buffer.read()
+    path = path_of(written)
+    try:
+        return path.read_bytes()
+    except FileNotFoundError as error:
+        raise SourceNotFoundError(f"no file {path}", "check the path; - reads standard input") from error
+    except OSError as error:
+        raise SourceUnreadableError(f"cannot read {path}: {error.strerror}", "name a file that can be read") from error
+
+
+def values_of(pairs: list[str] | None) -> dict[str, str | int | float | bool]:
+    """The values of arguments, written ``name=value``."""
+    values: dict[str, str | int | float | bool] = {}
+    for pair in pairs or ():
+        name, equals, value = pair.partition("=")
+        if not (name and equals):
+            raise UsageError(f"--arg {pair!r} gives no value", "write it like --arg service=billing")
+        if name in values:
+            raise UsageError(f"--arg gives {name} twice", "give one value for each argument")
+        values[name] = value
+    return values
 
 
 def path_of(written: str) -> Path:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from enum import IntEnum
 
 from kbdb.errors import (
+    AgentNotFoundError,
     DocumentNotFoundError,
     InterruptedByUserError,
     InvalidArgumentError,
     KbdbError,
     SectionNotFoundError,
+    SkillNotFoundError,
     UsageError,
 )
 
@@ -29,6 +31,6 @@ def exit_for(error: KbdbError) -> Exit:
     """The exit code of a command that ended with ``error``."""
     if isinstance(error, (UsageError, InvalidArgumentError)):
         return Exit.USAGE
-    if isinstance(error, (SectionNotFoundError, DocumentNotFoundError)):
+    if isinstance(error, (SectionNotFoundError, DocumentNotFoundError, SkillNotFoundError, AgentNotFoundError)):
         return Exit.NOTHING_FOUND
     return Exit.INTERRUPTED if isinstance(error, InterruptedByUserError) else Exit.FAILED

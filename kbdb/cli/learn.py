@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kbdb.cli.arguments import SectionType, Target, comma_list, kbid_or_docid, path_of
+from kbdb.cli.arguments import STDIN, SectionType, Target, comma_list, kbid_or_docid, path_of
 from kbdb.cli.exits import Exit
 from kbdb.cli.progress import ProgressBar
 from kbdb.cli.render.learn import draw_learned, draw_restored, draw_unlearned
@@ -16,8 +16,6 @@ from kbdb.errors import UsageError
 
 if TYPE_CHECKING:
     from kbdb.model.learn import AddSectionResult
-
-STDIN = "-"
 
 
 def learn(

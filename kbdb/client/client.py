@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kbdb.client.calls import content_as_json, listed
+from kbdb.client.skills import SkillVerbs
 from kbdb.client.verbs import Verbs
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from kbdb.progress import Report
 
 
-class Client(Verbs):
+class Client(Verbs, SkillVerbs):
     """The daemon of a database, found or started. Use it as a context manager, or close it; the daemon stays.
 
     Any thread may use it; one call goes on at a time. All methods raise what the daemon's KnowledgeBase raises, and

@@ -8,6 +8,7 @@ from typing import Any
 READS = frozenset(
     {"search", "recall", "retrieve", "readSections", "retrieveDocument", "content", "list", "listByType"}
     | {"listDocumentsByType", "documents", "complete", "dbStatus", "daemonStatus", "check", "ping"}
+    | {"skills", "skill", "agents", "agent"}
 )
 """They change nothing: Ctrl-C just leaves them."""
 

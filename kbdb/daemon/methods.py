@@ -16,6 +16,7 @@ import msgspec
 from kbdb.daemon import requests as r
 from kbdb.errors import InvalidArgumentError
 from kbdb.knowledge import KnowledgeBase
+from kbdb.model.skill import SkillArgument
 from kbdb.progress import Report
 
 P = TypeVar("P", bound=r.Params)
@@ -112,6 +113,11 @@ def _import(kb: KnowledgeBase, params: r.Transfer, _: Report) -> Any:
     return kb.import_(params.path)
 
 
+def _add_skill(kb: KnowledgeBase, params: r.AddSkill, _: Report) -> Any:
+    arguments = tuple(SkillArgument(**msgspec.structs.asdict(argument)) for argument in params.arguments)
+    return kb.add_skill(**_arguments(params) | {"arguments": arguments})
+
+
 def _require_absolute(*paths: str) -> None:
     """A relative path means another file to the client than to this process."""
     for path in paths:
@@ -159,4 +165,12 @@ METHODS: dict[str, Method] = {
     "rebuildIndexes": Method(r.WriteNothing, _rebuild),
     "export": Method(r.Transfer, _export),
     "import": Method(r.Transfer, _import),
+    "skills": Method(r.Nothing, _verb("skills")),
+    "skill": Method(r.ByName, _verb("skill")),
+    "addSkill": Method(r.AddSkill, _add_skill, is_short=_always),
+    "removeSkill": Method(r.RemoveByName, _verb("remove_skill"), is_short=_always),
+    "agents": Method(r.Nothing, _verb("agents")),
+    "agent": Method(r.ByName, _verb("agent")),
+    "addAgent": Method(r.AddAgent, _verb("add_agent"), is_short=_always),
+    "removeAgent": Method(r.RemoveByName, _verb("remove_agent"), is_short=_always),
 }

@@ -200,3 +200,42 @@ class Transfer(WriteParams, frozen=True, kw_only=True):
     """The absolute path of an export."""
 
     path: str
+
+
+class Argument(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is to be known of an argument of a skill."""
+
+    name: str
+    type: Literal["string", "number", "boolean"] = "string"
+    description: str = ""
+    required: bool = True
+
+
+class AddSkill(WriteParams, frozen=True, kw_only=True):
+    name: str
+    body: str | Encoded
+    description: str | None = None
+    arguments: tuple[Argument, ...] = ()
+    tags: tuple[str, ...] = ()
+    who: str = "user"
+
+
+class AddAgent(WriteParams, frozen=True, kw_only=True):
+    name: str
+    persona: str | Encoded
+    description: str | None = None
+    skills: tuple[str, ...] | None = None
+    who: str = "user"
+
+
+class ByName(Params, frozen=True, kw_only=True):
+    """A skill or an agent; with values its prompt is made, too."""
+
+    name: str
+    values: dict[str, str | int | float | bool] | None = None
+
+
+class RemoveByName(WriteParams, frozen=True, kw_only=True):
+    name: str
+    reason: str = ""
+    who: str = "user"

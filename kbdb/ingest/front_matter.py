@@ -30,7 +30,7 @@ _YAML_KEY = re.compile(r"\s*(?:#[^\n]*\n\s*)*[\w.-]+[ \t]*:(?:[ \t]|$)", re.MULT
 _TOML_KEY = re.compile(r"\s*(?:#[^\n]*\n\s*)*(?:[\w.\"'-]+[ \t]*=|\[)")
 _LINE = re.compile(r"^(title|description|tags|keywords)[ \t]*[:=][ \t]*(.*)$", re.MULTILINE)
 _TEXTS = ("title", "description")
-_NULLS = frozenset({"", "~", "null", "Null", "NULL"})
+NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 
 _Values = dict[str, str | list[str]]
 
@@ -55,6 +55,17 @@ def read_front_matter(text: str, start: int) -> FrontMatter | None:
     Returns:
         None when there is none.
     """
+    found = find_front_matter(text, start)
+    if found is None:
+        return None
+    mark, block, end = found
+    if mark == "---":
+        return _read(block, end, _yaml_values, _YAML_KEY, "YAML")
+    return _read(block, end, _toml_values, _TOML_KEY, "TOML")
+
+
+def find_front_matter(text: str, start: int) -> tuple[str, str, int] | None:
+    """The delimiter, the text between, and the offset after a block between delimiters; None when there is none."""
     opening = _OPEN.match(text, start)
     if opening is None:
         return None
@@ -63,10 +74,7 @@ def read_front_matter(text: str, start: int) -> FrontMatter | None:
     closing = _CLOSE[opening[1]].search(window)
     if closing is None:
         return None
-    block, end = window[: closing.start()], opening.end() + closing.end()
-    if opening[1] == "---":
-        return _read(block, end, _yaml_values, _YAML_KEY, "YAML")
-    return _read(block, end, _toml_values, _TOML_KEY, "TOML")
+    return opening[1], window[: closing.start()], opening.end() + closing.end()
 
 
 def _read(
@@ -135,7 +143,7 @@ def _yaml_node(event: yaml.Event, events: Iterator[yaml.Event]) -> str | list[st
     import yaml
 
     if isinstance(event, yaml.ScalarEvent):
-        return None if not event.style and event.value in _NULLS else event.value
+        return None if not event.style and event.value in NULLS else event.value
     items: list[str] = []
     depth = 1 if isinstance(event, yaml.CollectionStartEvent) else 0
     while depth:

@@ -28,6 +28,7 @@ from kbdb.knowledge.arguments import (
 from kbdb.knowledge.core import Core
 from kbdb.knowledge.entries import clean_tags
 from kbdb.knowledge.search import SearchOptions
+from kbdb.knowledge.skill_verbs import SkillVerbs
 from kbdb.lines import line_range
 from kbdb.model.change import GroupResult, RemoveSectionResult, RestoreResult, UpdateResult
 from kbdb.model.learn import AddSectionResult
@@ -38,7 +39,7 @@ from kbdb.progress import Report
 from kbdb.store.ids import check_docid
 
 
-class KnowledgeBase:
+class KnowledgeBase(SkillVerbs):
     """An open database. Use it as a context manager, or close it: closing writes the index and empties the journal.
 
     One thread at a time may use it; ``reading`` gives others something to read. All methods raise DatabaseClosedError

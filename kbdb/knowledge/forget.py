@@ -25,13 +25,19 @@ def unlearn_section(core: Core, kbid: str, reason: str, actor: str) -> RemoveSec
     if belief.state is State.FORGOTTEN:
         receipt = Receipt(belief.event, (), "", (), f"kbdb restore {kbid}")
         return RemoveSectionResult(False, _ms(started), core.generation, receipt)
-    said = core.readable([kbid])
-    kbids = (kbid, *(twin.kbid for twin in live_twins(core, said)))
+    return forget_sections(core, (kbid,), reason, actor)
+
+
+def forget_sections(core: Core, kbids: Sequence[str], reason: str, actor: str) -> RemoveSectionResult:
+    """Forgets stored sections and the live ones that say the same texts, by one event: one restore takes it back."""
+    started = perf_counter()
+    said = core.readable(kbids)
+    kbids = (*kbids, *(twin.kbid for twin in live_twins(core, said)))
     listing = sorted(set().union(*live_documents(core, kbids).values()))
     event = core.event("forget", actor, kbids=kbids, reason=reason, text_keys=text_keys_of(core, *said))
     core.commit([Change(events=(event,))])
     others = tuple(listing) if len(listing) > 1 else ()
-    receipt = Receipt(event.id, kbids, "", others, f"kbdb restore {kbid}")
+    receipt = Receipt(event.id, kbids, "", others, f"kbdb restore {kbids[0]}")
     return RemoveSectionResult(True, _ms(started), core.generation, receipt)
 
 

@@ -12,6 +12,7 @@ from kbdb.ingest.parse import media_type_of, parse
 from kbdb.knowledge.core import Core
 from kbdb.knowledge.entries import clean_tags
 from kbdb.knowledge.reading import content_of
+from kbdb.knowledge.whole import read_whole
 from kbdb.model.truth import Manifest
 
 
@@ -33,7 +34,8 @@ def given_before(core: Core, old: Manifest | None) -> Given:
     try:
         data = content_of(core, old)
         type = None if media_type_of(name, data) == old.type else old.type
-        read = parse(data, name, type)
+        stored = core.indexer.stored(old.sections[0].kbid) if old.sections else None
+        read = read_whole(parse(data, name, type), stored.section_type if stored else "")
     except KbdbError:
         # Damaged, and about to be made good by this learn: nothing tells which of the tags came from where.
         return Given(tags=old.tags)

@@ -63,7 +63,7 @@ def group(
         return GroupResult(docid, title, wanted, (), core.generation, core.notices)
     revived = () if is_live else (revival_of(core, docid, who, ()),)
     dropped = [] if old is None else [place for place in old.sections if place.kbid not in wanted]
-    rehoused = _rehoused(core, old, dropped, who) if old else _Rehoused()
+    rehoused = rehouse(core, old, dropped, who) if old else Rehoused()
     gone = tuple(dict.fromkeys(place.kbid for place in dropped))
     left = (core.event("retire", who, docid=docid, kbids=gone),) if gone else ()
     events = (*revived, *left, *rehoused.events)
@@ -85,7 +85,7 @@ def ungroup(core: Core, docid: str, who: str) -> GroupResult:
     kbids = tuple(dict.fromkeys(place.kbid for place in old.sections))
     if len(kbids) == 1 and live_documents(core, kbids) == {kbids[0]: {docid}} and core.title_of(kbids[0]) == old.title:
         raise InvalidArgumentError(f"nothing to ungroup: {docid} is the own document of its one section")
-    rehoused = _rehoused(core, old, old.sections, who)
+    rehoused = rehouse(core, old, old.sections, who)
     # Says so to clones that still have the manifest, and to an import that would bring it back.
     ended = core.event("retire", who, docid=docid, reason="ungrouped")
     change = Change(manifests=rehoused.manifests, events=(ended, *rehoused.events), removed_documents=(docid,))
@@ -94,7 +94,7 @@ def ungroup(core: Core, docid: str, who: str) -> GroupResult:
 
 
 @dataclass(frozen=True, slots=True)
-class _Rehoused:
+class Rehoused:
     """The documents of their own that sections get, and the events that go with them."""
 
     manifests: tuple[Manifest, ...] = ()
@@ -105,7 +105,7 @@ class _Rehoused:
         return tuple(manifest.docid for manifest in self.manifests)
 
 
-def _rehoused(core: Core, old: Manifest, leaving: Sequence[Placement], who: str) -> _Rehoused:
+def rehouse(core: Core, old: Manifest, leaving: Sequence[Placement], who: str) -> Rehoused:
     """Houses those of the sections leaving a document that no other live one lists.
 
     They take its tags along, and its first section the description, which was shown with that one.
@@ -133,7 +133,7 @@ def _rehoused(core: Core, old: Manifest, leaving: Sequence[Placement], who: str)
         )
         manifests.append(manifest)
         events += _still_forgotten(core, section, manifest.docid, who)
-    return _Rehoused(tuple(manifests), tuple(events))
+    return Rehoused(tuple(manifests), tuple(events))
 
 
 def _still_forgotten(core: Core, section: Section, docid: str, who: str) -> Iterator[Event]:

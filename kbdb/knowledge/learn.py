@@ -46,6 +46,7 @@ from kbdb.knowledge.planning import (
 from kbdb.knowledge.reading import content_of
 from kbdb.knowledge.sources import docid_of_source, source_of
 from kbdb.knowledge.tally import Tally
+from kbdb.knowledge.whole import read_whole, revised_by
 from kbdb.model.learn import AddSectionResult, LearnedDocument, Suppressed
 from kbdb.model.truth import Manifest, Origin
 from kbdb.progress import Progress, Report
@@ -169,9 +170,12 @@ def plan_file(core: Core, source: SourceFile, options: LearnOptions) -> Planned:
         return _unchanged(old)
     given = given_before(core, old)
     title = given.title if options.title is None else options.title
-    parsed = (core.parse or parse)(data, source.path.name, options.type or given.type, title or "")
+    section_type = section_type_of(core, old, options)
+    read = (core.parse or parse)(data, source.path.name, options.type or given.type, title or "")
+    parsed = read_whole(read, section_type, title or "")
     said = given.description if options.description is None else options.description
-    sections = sections_of(parsed.parts, section_type_of(core, old, options), parsed.type)
+    sections = sections_of(parsed.parts, section_type, parsed.type)
+    revises = tuple(revised_by(core, old, section_type, {section.kbid for section in sections}))
     now = now_seconds()
     manifest = Manifest(
         docid=docid,
@@ -187,7 +191,7 @@ def plan_file(core: Core, source: SourceFile, options: LearnOptions) -> Planned:
         sections=placements_of(parsed.parts, sections),
     )
     events = (revival_of(core, docid, options.who, sections),) if belief.state != "live" else ()
-    planned = settle(core, old, manifest, sections, options, events=events)
+    planned = settle(core, old, manifest, sections, options, revises=revises, events=events)
     if old is not None and says_the_same(manifest, old) and planned.changes_nothing:
         return replace(_unchanged(old), suppressed=planned.suppressed)
     back = f"{manifest.title!r} was forgotten on {belief.since[:10]}; learned again by name, it is back"

@@ -99,6 +99,7 @@ def settle(
     *,
     stated: Sequence[Section] | None = None,
     revives: bool = False,
+    revises: Sequence[str] = (),
     events: Sequence[Event] = (),
 ) -> Planned:
     """Plans the step from the old manifest to the new one.
@@ -107,6 +108,7 @@ def settle(
         sections: of the new manifest, in its order.
         stated: those that this call speaks of; all of them unless given.
         revives: whether stated text that was forgotten comes back (see ``Gate``).
+        revises: kbids whose place the first stated section takes, if it may.
         events: that go with the change anyway.
 
     Raises:
@@ -119,7 +121,7 @@ def settle(
     added = tuple(section for section in listed if not core.readable([section.kbid]))
     revisions = Revisions(core, options.who)
     gate = Gate(core, options.who, revives, core.beliefs_with(events))
-    replaces = options.replace or options.supersedes
+    replaces = options.replace or options.supersedes or revises
     heirs = [section for section in spoken if may_succeed(gate, section)] if replaces else []
     if options.replace:
         # A file's own sections stand side by side; what is stated holds against everything said before, listed or not.
@@ -128,6 +130,8 @@ def settle(
         revisions.replace_same_titles(manifest, new, beside, options.docid or manifest.docid)
     if options.supersedes:
         revisions.supersede_named(options.supersedes, heirs)
+    if revises and heirs:
+        revisions.supersede_named(revises, heirs)
     gate.beliefs = core.beliefs_with((*events, *revisions.events))
     to_admit = [section for section in spoken if gate.revives or section.kbid not in revisions.successors]
     admitted = [event for section in to_admit for event in gate.admit(section)]

@@ -31,6 +31,7 @@ from kbdb.knowledge.planning import (
     settle,
 )
 from kbdb.knowledge.tally import Tally
+from kbdb.knowledge.whole import read_whole, revised_by
 from kbdb.model.learn import AddSectionResult, LearnedDocument
 from kbdb.model.truth import Manifest, Origin, Placement, Section
 from kbdb.store.ids import docid_for
@@ -62,13 +63,20 @@ def learn_content(core: Core, content: bytes, options: LearnOptions) -> AddSecti
 def plan_content(core: Core, content: bytes, options: LearnOptions) -> Planned:
     """Plans what learning one text changes."""
     parsed = (core.parse or parse)(content, "", options.type, options.title or "")
+    parsed = read_whole(parsed, options.section_type or "default", options.title or "")
     docid, old = _document_to_join(core, parsed.title, options)
-    sections = sections_of(parsed.parts, section_type_of(core, old, options), parsed.type)
+    section_type = section_type_of(core, old, options)
+    if section_type != options.section_type:
+        parsed = read_whole(parsed, section_type, options.title or "")
+    sections = sections_of(parsed.parts, section_type, parsed.type)
     stated = [Item(p, s) for p, s in zip(placements_of(parsed.parts, sections), sections, strict=True)]
     head = parsed.head if old is None else old.head
     revives = options.who == "user"
     gate = Gate(core, options.who, revives, core.beliefs)
-    heirs = {s.kbid for s in sections if options.replace and may_succeed(gate, s)}
+    titles = {section.title: section.kbid for section in sections}
+    earlier = revised_by(core, old, section_type, set(titles.values()))
+    revises = tuple(kbid for kbid in earlier if core.title_of(kbid) in titles)
+    heirs = {s.kbid for s in sections if (options.replace or revises) and may_succeed(gate, s)}
     items = stated if old is None else _joined(core, old, stated, heirs)
     manifest = _manifest(docid, old, parsed, head, items, options)
     # A document that was withdrawn comes back with what is said now, and not with what it said before.
@@ -81,6 +89,7 @@ def plan_content(core: Core, content: bytes, options: LearnOptions) -> Planned:
         options,
         stated=sections,
         revives=revives,
+        revises=revises,
         events=events,
     )
     if old is not None and says_the_same(manifest, old) and planned.changes_nothing:

@@ -28,6 +28,7 @@ from kbdb.knowledge.planning import may_succeed, now_seconds, says_the_same
 from kbdb.knowledge.replacing import Revisions
 from kbdb.knowledge.sourceless import assembled, own_document, way_back
 from kbdb.knowledge.statement import Item
+from kbdb.knowledge.whole import WHOLE, read_whole
 from kbdb.model.change import UpdateResult
 from kbdb.model.truth import Event, Manifest, Placement, Section, State
 from kbdb.store.section import make_section
@@ -117,6 +118,9 @@ def _parts(old: Section, level: int, options: UpdateOptions) -> Sequence[Part]:
     parsed = parse(content, "", old.type, title)
     if options.content is not None and parsed.head.strip("\ufeff" + BLANK):
         raise InvalidArgumentError("the content begins with front matter", "give tags and description beside it")
+    if old.section_type in WHOLE:
+        as_it_was = [Part(title, content, level, -1, (), 1, 1, "")]
+        return as_it_was if options.content is None else read_whole(parsed, old.section_type, title).parts
     if old.type.startswith(MARKDOWN):
         text = _under_heading(old, content.decode(), title if options.title is not None else "")
         heading = leading_heading(text)
@@ -157,7 +161,7 @@ def _plan_revision(
         if home.origin.source:
             plan.warnings.append(f"{home.origin.source} still says the old text, which is superseded there")
         else:
-            plan.manifests[home.docid] = _with_new(core, home, old, new, options.who)
+            plan.manifests[home.docid] = with_new(core, home, old, new, options.who)
     listing = live_documents(core, [section.kbid for section in sections])
     if not plan.manifests and not all(listing.values()):
         stored = core.indexer.stored(old.kbid)
@@ -173,7 +177,7 @@ def _plan_revision(
     plan.warnings += [f"{held.title!r} stays out of search: it was {held.state}" for held in gate.suppressed]
 
 
-def _with_new(core: Core, home: Manifest, old: Section, new: Sequence[Item], who: str) -> Manifest:
+def with_new(core: Core, home: Manifest, old: Section, new: Sequence[Item], who: str) -> Manifest:
     """A document with the new sections where the old one stood; what stood under it stands under the first of them."""
     opens = home.sections[0].kbid == old.kbid and home.title == old.title
     changed = replace(

@@ -31,8 +31,10 @@ class Pool:
         self._all: set[Client] = set()
         self._closed = False
 
-    def call(self, method: str, params: Mapping[str, Any], progress: Report | None = None) -> dict[str, Any]:
-        """Calls a method of the daemon; gives the answer as JSON has it.
+    def call_raw(
+        self, method: str, params: Mapping[str, Any] | None = None, progress: Report | None = None
+    ) -> dict[str, Any]:
+        """Calls a method of the daemon; gives the answer as JSON has it (``kbdb.client.Client.call_raw``).
 
         Raises:
             NotADatabaseError: there is no database; says where it was looked for, why, and what to do.

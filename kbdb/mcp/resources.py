@@ -45,7 +45,7 @@ def listed(pool: Pool, cursor: str | None) -> Page[McpResource]:
 
     after = "" if cursor is None else _read_cursor(cursor)
     try:
-        found = pool.call("documents", {"after": after, "limit": PAGE})
+        found = pool.call_raw("documents", {"after": after, "limit": PAGE})
     except NotADatabaseError:
         return Page(())
     return Page([_resource(item) for item in found["items"]], _write_cursor(found["after"]) if found["after"] else None)
@@ -66,7 +66,7 @@ def read(pool: Pool, uri: str) -> McpResourceResult:
     else:
         raise ResourceNotFoundError(f"no resource {uri!r}: they are {SECTION}{{kbid}} and {DOCUMENT}{{docid}}")
     try:
-        view = pool.call("retrieve", params)
+        view = pool.call_raw("retrieve", params)
     except KbdbError as error:
         if error.code in _NOT_THERE:
             raise ResourceNotFoundError(f"no resource {uri!r}: {error.message}") from error

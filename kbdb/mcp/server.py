@@ -79,21 +79,41 @@ class KbdbServer(Registry):
 
         return TEMPLATES
 
-    def read_resource(self, uri: str, context: Context) -> McpResourceResult:
+    def read_resource(self, uri: str, context: Context) -> McpResourceResult:  # noqa: ARG002
         from kbdb.mcp import resources
 
         return resources.read(self._pool, uri)
 
     def prompts(self, cursor: str | None) -> Page[McpPrompt]:
-        return Page(())
+        from kbdb.errors import NotADatabaseError
+        from kbdb.mcp import prompts
 
-    def get_prompt(self, name: str, arguments: Mapping[str, str], context: Context) -> McpPromptResult:
-        raise InvalidParamsError(f"no prompt {name!r}")
+        try:
+            return prompts.listed(self._pool, cursor)
+        except NotADatabaseError:
+            # Hosts ask for the list at once, and take an error for a broken server.
+            return Page(())
 
-    def complete(self, ref: McpCompletionRef, argument: str, typed: str, arguments: Mapping[str, str]) -> McpCompletion:
+    def get_prompt(
+        self,
+        name: str,
+        arguments: Mapping[str, str],
+        context: Context,  # noqa: ARG002
+    ) -> McpPromptResult:
+        from kbdb.mcp import prompts
+
+        return prompts.get(self._pool, name, arguments)
+
+    def complete(
+        self,
+        ref: McpCompletionRef,
+        argument: str,
+        typed: str,
+        arguments: Mapping[str, str],  # noqa: ARG002
+    ) -> McpCompletion:
         from kbdb.mcp.completions import complete
 
-        return complete(self._pool, argument, typed, lambda: [prompt["name"] for prompt in self.prompts(None).items])
+        return complete(self._pool, ref, argument, typed)
 
     @cached_property
     def _tools(self) -> dict[str, Tool]:

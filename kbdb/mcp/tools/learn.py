@@ -26,7 +26,7 @@ search because it was forgotten or corrected before."""
 def run(pool: Pool, given: dict[str, Any], _: Context) -> Form:
     """Answers a call."""
     params = {_WIRE.get(name, name): value for name, value in given.items()}
-    found = pool.call("learn", {**params, "who": "agent"})
+    found = pool.call_raw("learn", {**params, "who": "agent"})
     rounded(found, "elapsed_ms")
     for twin in found["near_duplicates"]:
         rounded(twin, "jaccard")

@@ -36,7 +36,7 @@ def run(pool: Pool, given: dict[str, Any], _: Context) -> Form:
     tokens = given["max_tokens"]
     asked = list(dict.fromkeys([kbid] if kbids is None else kbids))
     params = {"kbids": asked, "depth": given["depth"], "format": given["format"], "maxTokens": tokens}
-    found = pool.call("recall", params)
+    found = pool.call_raw("recall", params)
     results = [_around_cut(result) for result in found["results"]]
     missing = found["missing"]
     here = {result["kbid"] for result in results}.union(missing)

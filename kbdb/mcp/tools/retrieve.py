@@ -33,7 +33,7 @@ def run(pool: Pool, given: dict[str, Any], _: Context) -> Form:
     wanted = LineRange() if lines is None else line_range(lines)
     tokens = given["max_tokens"]
     params = {"kbid": kbid, "docid": docid, "lines": lines, "maxBytes": tokens * BYTES_A_TOKEN}
-    view = pool.call("retrieve", params)
+    view = pool.call_raw("retrieve", params)
     part, content = view.pop("excerpt"), view.pop("content")
     known = _document(view, part["bytes"]) if kbid is None else {**view, "bytes": part["bytes"]}
     if not part["total"] and part["bytes"]:

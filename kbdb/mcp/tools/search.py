@@ -30,7 +30,7 @@ def run(pool: Pool, given: dict[str, Any], _: Context) -> Form:
     tokens, content = given.pop("max_tokens"), given.pop("content")
     if given.get("type") in SECTION_TYPES:
         given["sectionType"] = given.pop("type")
-    found = pool.call("search", given)
+    found = pool.call_raw("search", given)
     hits = found.pop("hits")
     for hit in hits:
         hit["score"] = round(hit["score"], 4)
@@ -65,7 +65,9 @@ def run(pool: Pool, given: dict[str, Any], _: Context) -> Form:
 def _with_content(pool: Pool, hits: list[dict[str, Any]], tokens: int) -> list[dict[str, Any]]:
     """The hits up to the first whose section does not fit, each with its text; that of the first may be cut."""
     kbids = [hit["kbid"] for hit in hits]
-    recalled = pool.call("recall", {"kbids": kbids, "depth": 0, "format": "compact", "maxTokens": tokens})["results"]
+    recalled = pool.call_raw("recall", {"kbids": kbids, "depth": 0, "format": "compact", "maxTokens": tokens})[
+        "results"
+    ]
     texts = {result["kbid"]: result for result in recalled}
     whole: list[dict[str, Any]] = []
     for hit in hits:

@@ -20,7 +20,7 @@ before search or learn. Returns counts, sizes, the daemon, and warnings."""
 
 def run(pool: Pool, _: dict[str, Any], __: Context) -> Form:
     """Answers a call."""
-    found = pool.call("dbStatus", {})
+    found = pool.call_raw("dbStatus", {})
     if found.get("daemon"):
         rounded(found["daemon"], "uptime_s", digits=0)
     return account(found, DEFAULT_TOKENS)

@@ -24,7 +24,7 @@ def run(pool: Pool, given: dict[str, Any], _: Context) -> Form:
     """Answers a call."""
     if (given.get("kbid") is None) == (given.get("docid") is None):
         raise InvalidArgumentError("unlearn: give either kbid or docid", "search shows both for its hits")
-    found = pool.call("removeSection", {**given, "who": "agent"})
+    found = pool.call_raw("removeSection", {**given, "who": "agent"})
     rounded(found, "elapsed_ms")
     return account(found, DEFAULT_TOKENS)
 

@@ -23,7 +23,7 @@ def _run(method: str) -> Handler:
 
     def run(pool: Pool, given: dict[str, Any], context: Context) -> Form:
         params = {_WIRE.get(name, name): value for name, value in given.items()}
-        found = pool.call(method, params, _report(context) if method in _LONG else None)
+        found = pool.call_raw(method, params, _report(context) if method in _LONG else None)
         rounded(found, "elapsed_ms")
         return account(found, DEFAULT_TOKENS)
 

@@ -1,0 +1,198 @@
+"""Skills by name: sections of the section type ``skill``, and those that come with kbdb.
+
+A skill's name is the kebab-case form of its title. Of several live ones of a name the one counts whose document was
+changed last. What its arguments are beside their markers stands in the front matter of its own document.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+from kbdb.errors import InvalidArgumentError, SkillNotFoundError
+from kbdb.ingest.declared import Declared, argument_faults, read_declared
+from kbdb.knowledge.core import Core
+from kbdb.knowledge.entries import text_of
+from kbdb.knowledge.forget import forget_sections
+from kbdb.knowledge.names import check_name, kebab, name_of
+from kbdb.knowledge.stating import Named, Text, homes_of, live_sections, read_text, state
+from kbdb.knowledge.templates import Value, arguments_of, check_values, markers, rendered
+from kbdb.model.change import RemoveSectionResult
+from kbdb.model.skill import AddSkillResult, SkillArgument, SkillDefinition, SkillItem, SkillList
+from kbdb.store.toml import dumps
+
+BUILT_IN = ("memory-protocol",)
+"""Names of the skills that come with kbdb, in the order in which they are listed before all others."""
+
+_FOLDER = Path(__file__).parent / "builtin"
+
+
+@dataclass(frozen=True, slots=True)
+class SkillOptions:
+    """What the caller of add_skill said besides name and body. None and none mean: as its text says, or as it was."""
+
+    description: str | None = None
+    arguments: tuple[SkillArgument, ...] = ()
+    tags: tuple[str, ...] = ()
+    who: str = "user"
+
+
+def named_skills(core: Core) -> tuple[dict[str, list[Named]], tuple[str, ...]]:
+    """All live skills by name, of each name the one that counts first; and what could not be read."""
+    sections, warnings = live_sections(core, "skill")
+    homes, found = homes_of(core, sections), dict[str, list[Named]]()
+    for section in sections:
+        found.setdefault(name_of(section.title), []).append(Named(section, homes.get(section.kbid)))
+    for same in found.values():
+        same.sort(key=lambda named: named.updated, reverse=True)
+    return found, warnings
+
+
+def list_skills(core: Core) -> SkillList:
+    """All skills that have a name to themselves: those built in first, the others by name."""
+    found, warnings = named_skills(core)
+    names = [*BUILT_IN, *sorted(found.keys() - set(BUILT_IN))]
+    shown = [_definition(name, found[name]) if name in found else built_in(name) for name in names]
+    items = tuple(SkillItem(s.name, s.description, s.arguments, s.kbid, s.docid, s.built_in, s.others) for s in shown)
+    return SkillList(items, len(items), (*warnings, *core.notices))
+
+
+def show_skill(core: Core, name: str, values: Mapping[str, Value] | None) -> SkillDefinition:
+    """One skill.
+
+    Args:
+        values: of its arguments, to put in; None: it is shown as it is.
+
+    Raises:
+        SkillNotFoundError: there is none of that name.
+        InvalidArgumentError: values are unknown, missing or not of their type.
+    """
+    found, _ = named_skills(core)
+    if name not in found and name not in BUILT_IN:
+        raise no_skill(name, found)
+    skill = _definition(name, found[name]) if name in found else built_in(name)
+    if values is None:
+        return skill
+    texts = check_values(skill.arguments, values, f"skill {name}")
+    empty = {argument.name: "" for argument in skill.arguments}
+    return replace(skill, prompt=rendered(skill.body, {**empty, **texts}))
+
+
+def add_skill(core: Core, name: str, body: bytes, options: SkillOptions) -> AddSkillResult:
+    """Stores a skill; a live one of that name is superseded.
+
+    Raises:
+        InvalidArgumentError: the name is not kebab-case, there is no text, or arguments are declared as they cannot be.
+        NotUtf8Error: the text is not UTF-8.
+    """
+    check_name(name, "skill")
+    text = read_text("skill", name, body)
+    found, _ = named_skills(core)
+    before = found.get(name, [])
+    head = _head(name, text, before, options.arguments)
+    stated = state(core, text, before, head=head, description=options.description, tags=options.tags, who=options.who)
+    declared = read_declared(head).arguments
+    content = text_of(text.item.section)
+    said = declared if options.arguments or text.has_front_matter else ()
+    idle = [argument.name for argument in said if argument.name not in markers(content)]
+    unused = [f"argument {name} is declared, but {{{{{name}}}}} is nowhere in the text" for name in idle]
+    return AddSkillResult(
+        name=name,
+        kbid=stated.kbid,
+        docid=stated.docid,
+        status=stated.status,
+        arguments=arguments_of(content, declared),
+        superseded=stated.superseded,
+        documents=stated.documents,
+        suppressed=stated.suppressed,
+        generation=core.generation,
+        warnings=(*stated.warnings, *unused, *core.notices),
+    )
+
+
+def remove_skill(core: Core, name: str, reason: str, who: str) -> RemoveSectionResult:
+    """Forgets all live skills of a name.
+
+    Raises:
+        SkillNotFoundError: there is none.
+        InvalidArgumentError: the one of that name is built in.
+    """
+    found, _ = named_skills(core)
+    if name in found:
+        return forget_sections(core, tuple(named.section.kbid for named in found[name]), reason, who)
+    if name in BUILT_IN:
+        instead = f"kbdb skill add {name} FILE puts another in its place"
+        raise InvalidArgumentError(f"the skill {name} is built in and cannot be removed", instead)
+    raise no_skill(name, found)
+
+
+def no_skill(name: str, found: Mapping[str, Sequence[Named]]) -> SkillNotFoundError:
+    """What to raise where no skill has a name."""
+    meant = kebab(name)
+    known = meant != name and (meant in found or meant in BUILT_IN)
+    return SkillNotFoundError(f"no skill {name!r}", f"use {meant}" if known else "kbdb skill list shows them")
+
+
+def declared_of(named: Named) -> Declared:
+    """What a skill's or agent's own document declares."""
+    return read_declared(named.home.head) if named.home else Declared()
+
+
+@cache
+def built_in(name: str) -> SkillDefinition:
+    """A skill that comes with kbdb."""
+    text = read_text("skill", name, built_in_text(name))
+    body = text_of(text.item.section)
+    arguments = arguments_of(body, text.declared.arguments)
+    return SkillDefinition(name, text.description, arguments, body, "", "", built_in=True)
+
+
+def built_in_text(name: str) -> bytes:
+    """Its file."""
+    return (_FOLDER / f"{name}.md").read_bytes()
+
+
+def _definition(name: str, same: Sequence[Named]) -> SkillDefinition:
+    named, body = same[0], text_of(same[0].section)
+    return SkillDefinition(
+        name=name,
+        description=named.home.description if named.home else "",
+        arguments=arguments_of(body, declared_of(named).arguments),
+        body=body,
+        kbid=named.section.kbid,
+        docid=named.home.docid if named.home else "",
+        others=tuple(other.section.kbid for other in same[1:]),
+    )
+
+
+def _head(name: str, text: Text, before: Sequence[Named], arguments: Sequence[SkillArgument]) -> str:
+    """The front matter of the skill's document: what its text begins with, else what is declared, else as it was."""
+    for fault in _faults(arguments):
+        raise InvalidArgumentError(f"skill {name}: {fault}")
+    if text.has_front_matter:
+        if arguments:
+            raise InvalidArgumentError(
+                f"the text of skill {name} begins with front matter", "declare its arguments there"
+            )
+        return text.head
+    if arguments:
+        return front_matter(arguments)
+    return before[0].home.head if before and before[0].home else ""
+
+
+def _faults(arguments: Sequence[SkillArgument]) -> Iterator[str]:
+    names = [argument.name for argument in arguments]
+    for argument in arguments:
+        yield from argument_faults(argument)
+        if names.count(argument.name) > 1:
+            yield f"argument {argument.name} is declared twice"
+
+
+def front_matter(arguments: Sequence[SkillArgument]) -> str:
+    """Front matter that declares arguments, and the blank line after it."""
+    declared = [
+        {"name": a.name, "type": a.type, "description": a.description, "required": a.required} for a in arguments
+    ]
+    return f"+++\n{dumps({'arguments': declared}).decode()}+++\n\n"

@@ -1,0 +1,120 @@
+"""Prompts: every skill by its name, every agent as ``agent:<name>``, over the daemon's client.
+
+``listed`` and ``get`` are what the registry's ``prompts`` and ``get_prompt`` answer. For completions there are ``names``,
+all that begin with what was typed, and ``values``, what an argument may be: only a boolean says. Both give everything;
+cutting to what the protocol allows is for who asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from kbdb.errors import AgentNotFoundError, InvalidArgumentError, SkillNotFoundError
+from kbdb.mcp.registry import InvalidParamsError, Page
+from kbdb.mcp.types import McpPrompt, McpPromptArgument, McpPromptResult
+
+if TYPE_CHECKING:
+    from kbdb.client import Client
+    from kbdb.mcp.pool import Pool
+
+AGENT = "agent:"
+"""What the name of an agent's prompt begins with; no skill's does, for names hold no colon."""
+
+PAGE = 100
+"""Prompts on a page."""
+
+BOOLEANS = ("true", "false")
+
+
+def listed(client: Client | Pool, cursor: str | None) -> Page[McpPrompt]:
+    """A page of all prompts: skills in the order in which kbdb lists them, then agents by name.
+
+    Raises:
+        InvalidParamsError: the cursor is none of ours.
+    """
+    prompts = _all(client)
+    start = 0 if cursor is None else _start(prompts, cursor)
+    end = start + PAGE
+    more = _cursor(end, prompts[end - 1]["name"]) if end < len(prompts) else None
+    return Page(prompts[start:end], more)
+
+
+def get(client: Client | Pool, name: str, arguments: Mapping[str, str]) -> McpPromptResult:
+    """A prompt with its arguments put in: a skill's text; an agent's persona, then its skills by position.
+
+    Raises:
+        InvalidParamsError: there is no such prompt, or an argument is missing, unknown or not of its type.
+    """
+    found = _one(client, name, {"values": dict(arguments)})
+    result: McpPromptResult = {"messages": [{"role": "user", "content": {"type": "text", "text": found["prompt"]}}]}
+    return {"description": found["description"], **result} if found["description"] else result
+
+
+def names(client: Client | Pool, prefix: str) -> list[str]:
+    """The names of all prompts that begin with this, in the order of ``listed``."""
+    return [prompt["name"] for prompt in _all(client) if prompt["name"].startswith(prefix)]
+
+
+def values(client: Client | Pool, name: str, argument: str, typed: str) -> list[str]:
+    """What could be the value of an argument of a prompt; none where that is anybody's guess.
+
+    Raises:
+        InvalidParamsError: there is no such prompt or argument.
+    """
+    found = {known["name"]: known for known in _one(client, name, {})["arguments"]}
+    if argument not in found:
+        raise InvalidParamsError(f"prompt {name!r} has no argument {argument!r}")
+    return [value for value in BOOLEANS if value.startswith(typed)] if found[argument]["type"] == "boolean" else []
+
+
+def _all(client: Client | Pool) -> list[McpPrompt]:
+    skills = client.call_raw("skills")["items"]
+    agents = client.call_raw("agents")["items"]
+    return [_prompt(item["name"], item) for item in skills] + [_prompt(AGENT + item["name"], item) for item in agents]
+
+
+def _one(client: Client | Pool, name: str, params: dict[str, Any]) -> dict[str, Any]:
+    is_agent = name.startswith(AGENT)
+    method, own = ("agent", name.removeprefix(AGENT)) if is_agent else ("skill", name)
+    try:
+        return client.call_raw(method, {"name": own, **params})
+    except (SkillNotFoundError, AgentNotFoundError) as error:
+        raise InvalidParamsError(f"no prompt {name!r}; prompts/list names them all") from error
+    except InvalidArgumentError as error:
+        raise InvalidParamsError(f"{error.message}; {error.hint}") from error
+
+
+def _prompt(name: str, item: Mapping[str, Any]) -> McpPrompt:
+    prompt: McpPrompt = {"name": name}
+    if item["description"]:
+        prompt["description"] = item["description"]
+    if item["arguments"]:
+        prompt["arguments"] = [_argument(argument) for argument in item["arguments"]]
+    return prompt
+
+
+def _argument(argument: Mapping[str, Any]) -> McpPromptArgument:
+    """An argument; the protocol knows no types of them, so that the description has to tell."""
+    kind = "" if argument["type"] == "string" else f"({argument['type']})"
+    described: McpPromptArgument = {"name": argument["name"], "required": argument["required"]}
+    if text := " ".join(filter(None, (argument["description"], kind))):
+        described["description"] = text
+    return described
+
+
+def _cursor(end: int, last: str) -> str:
+    return f"{end}:{last}".encode().hex()
+
+
+def _start(prompts: list[McpPrompt], cursor: str) -> int:
+    """Where a page begins: after the last prompt of the page before, or in its place where it is gone."""
+    try:
+        end, colon, last = bytes.fromhex(cursor).decode().partition(":")
+        number = int(end)
+    except ValueError:
+        number, colon, last = 0, "", ""
+    if number < 1 or not colon:
+        raise InvalidParamsError(f"the cursor {cursor!r} is none that prompts/list gave")
+    places = [place for place, prompt in enumerate(prompts, start=1) if prompt["name"] == last]
+    return places[0] if places else min(number - 1, len(prompts))
