@@ -106,16 +106,17 @@ def shrunk_form(value: dict[str, Any], draw: Callable[[dict[str, Any]], str], to
     return form
 
 
-def shrink(value: Any, characters: int, items: int, left_off: dict[str, int], name: str = "items") -> Any:
-    """A value with its texts and lists cut; counts the items that went, by the name of their list."""
+def shrink(value: Any, characters: int, items: int, left_off: dict[str, int], path: str = "items") -> Any:
+    """A value with its texts and lists cut; counts the items that went, by the path of their list."""
     if isinstance(value, str):
-        return value if name in _WHOLE else short(value, characters)
+        return value if path.rpartition(".")[2] in _WHOLE else short(value, characters)
     if isinstance(value, list):
         if len(value) > items:
-            left_off[name] = left_off.get(name, 0) + len(value) - items
-        return [shrink(item, characters, items, left_off, name) for item in value[:items]]
+            left_off[path] = left_off.get(path, 0) + len(value) - items
+        return [shrink(item, characters, items, left_off, path) for item in value[:items]]
     if isinstance(value, dict):
-        return {key: shrink(item, characters, items, left_off, key) for key, item in value.items()}
+        inside = "" if path == "items" else f"{path}."
+        return {name: shrink(item, characters, items, left_off, inside + name) for name, item in value.items()}
     return value
 
 

@@ -39,16 +39,17 @@ def run(pool: Pool, given: dict[str, Any], _: Context) -> Form:
     found = pool.call_raw("recall", params)
     results = [_around_cut(result) for result in found["results"]]
     missing = found["missing"]
-    here = {result["kbid"] for result in results}.union(missing)
-    unseen = [kbid for kbid in asked if kbid not in here]
+    unseen = dict.fromkeys(kbid for kbid in asked if kbid not in missing)
     named = tokens // _TOKENS_A_NAME
 
     def build(shown: Sequence[dict[str, Any]]) -> Form:
         left = [result["kbid"] for result in results[len(shown) :]]
+        seen = {result["kbid"] for result in shown}
+        omitted = dict.fromkeys([*unseen, *left])
         answer = {
             "results": shown,
             "omitted": found["omitted"] + len(left),
-            "omitted_kbids": [*unseen, *left][:named],
+            "omitted_kbids": [kbid for kbid in omitted if kbid not in seen][:named],
             "missing": missing[:named],
         }
         if len(missing) > named:
