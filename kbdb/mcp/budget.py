@@ -23,7 +23,7 @@ MOST_TOKENS = 20_000
 Form = tuple[dict[str, Any], str]
 """An answer twice: as an object, and as text that says the same."""
 
-_WIDTHS = ((0, 0), (400, 50), (200, 20), (100, 8), (40, 3), (20, 1))
+_WIDTHS = ((0, 0), (400, 50), (200, 20), (100, 8), (40, 3), (20, 1), (8, 1), (3, 1))
 """Characters of a text and items of a list, from all to the least that still says something."""
 
 _WHOLE = ("kbid", "kbids", "docid", "parent", "other", "successor", "missing", "omitted_kbids", "next", "next_lines")

@@ -91,7 +91,7 @@ def _word(piece: str, length: int) -> float:
     small = piece.lower()
     unusual = sum(small[place : place + 2] not in _USUAL for place in range(length - 1))
     if piece < "a":
-        return 1 + (length - 2) * 0.35 + unusual * 0.3
+        return 1 + (length - 2) * 0.35 + unusual * 0.33
     return 1 + max(0, length - 4) * 0.15 + unusual * 0.7
 
 

@@ -57,7 +57,7 @@ def run(pool: Pool, given: dict[str, Any], _: Context) -> Form:
         return answer, _text(answer)
 
     count, form = most_items(hits, build, tokens)
-    if not count and hits:
+    if not count:
         form = shrunk_form(build(hits[:1])[0], _text, tokens)
     return form
 
