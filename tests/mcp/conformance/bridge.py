@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 from kbdb.mcp import codes
 from kbdb.mcp.revisions import HANDSHAKE
 
-SERVER = Path(__file__).with_name("fixtures.py")
+SERVER = Path(__file__).parents[2] / "support" / "mcp_registry.py"
 LOCAL = {"localhost", "127.0.0.1", "::1"}
 META = "io.modelcontextprotocol/"
 SUBSCRIPTION = META + "subscriptionId"
