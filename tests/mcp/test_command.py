@@ -20,7 +20,6 @@ HEAVY = {
     "pydantic",
     "msgspec",
     "dataclasses",
-    "enum",
     "logging",
     "pathlib",
 }
