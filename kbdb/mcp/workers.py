@@ -105,15 +105,17 @@ class Workers:
     def _next(self) -> Call | None:
         """The next call; None once there will be none."""
         with self._lock:
-            while not self._waiting:
-                if not self._threads:
-                    return None
-                self._idle += 1
-                self._work.wait()
-                self._idle -= 1
-            call = self._waiting.popleft()
-            self._bytes -= call.size
-            return call
+            while True:
+                while not self._waiting:
+                    if not self._threads:
+                        return None
+                    self._idle += 1
+                    self._work.wait()
+                    self._idle -= 1
+                call = self._waiting.popleft()
+                self._bytes -= call.size
+                if not call.cancelled:
+                    return call
 
     def _made(self, call: Call) -> Callable[[], bytes]:
         """Makes a call; gives what makes its answer, to be called under the lock."""

@@ -23,8 +23,8 @@ _TOKENS_A_NAME = 80
 DESCRIPTION = """\
 Read sections of the knowledge base in full, by the kbids that search gave, with tags, state, links to and from them, \
 and neighbours. Use it before you rely on a hit, and cite title and docid. Not for finding (search), nor for exact \
-lines or whole documents (retrieve). depth 1-3 brings the sections they link to as well. Returns whole sections as long \
-as they fit: a first one too long is cut and next_lines says where retrieve goes on; omitted counts the rest, \
+lines or whole documents (retrieve). depth 1-3 brings the sections they link to as well. Returns whole sections as \
+long as they fit: a first one too long is cut and next_lines says where retrieve goes on; omitted counts the rest, \
 omitted_kbids names them for the next call."""
 
 

@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 from kbdb.mcp import codes
 from kbdb.mcp.revisions import HANDSHAKE
 
-SERVER = Path(__file__).with_name("fixtures.py")
+SERVER = Path(__file__).parents[2] / "support" / "mcp_registry.py"
 LOCAL = {"localhost", "127.0.0.1", "::1"}
 META = "io.modelcontextprotocol/"
 SUBSCRIPTION = META + "subscriptionId"
@@ -243,10 +243,20 @@ def _meta(message: dict[str, Any]) -> dict[str, Any]:
     return meta if isinstance(meta, dict) else {}
 
 
+class Bridge(ThreadingHTTPServer):
+    """The HTTP server."""
+
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Clients that hang up early are part of the suite."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
 def main() -> None:
     """Serves until its stdin ends."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
+    server = Bridge(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     print(f"http://127.0.0.1:{server.server_port}/mcp", flush=True)
     sys.stdin.read()
