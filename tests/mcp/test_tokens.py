@@ -97,9 +97,15 @@ def test_other_scripts_are_never_estimated_under(language: str, text: str) -> No
     assert estimate(text * 5) >= tokens(text * 5), language
 
 
-@given(st.text(max_size=200), st.integers(1, 100))
-def test_the_longest_beginning_fits(text: str, most: int) -> None:
+@given(st.text('ab, .中\n"1é', max_size=200), st.integers(1, 100))
+def test_the_longest_beginning_about_fits(text: str, most: int) -> None:
     end = beginning(text, most)
     assert 0 <= end <= len(text)
-    assert fits(text[:end], most) or end <= 1
-    assert end == len(text) or not fits(text, most)
+    assert estimate(text[:end]) <= most * 1.5 + 2
+    assert end == len(text) or estimate(text[: end + 30]) * 1.5 + 2 >= min(most, estimate(text))
+
+
+@given(st.text(max_size=100))
+def test_what_costs_no_more_bytes_than_tokens_fits(text: str) -> None:
+    assert fits(text, len(text.encode()) * 4)
+    assert tokens(text) <= len(text.encode())
