@@ -6,6 +6,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Mapping
 from threading import Condition, Lock, Thread
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from kbdb.mcp.calls import Call
@@ -75,11 +76,10 @@ class Workers:
             self._answered.notify_all()
             self._work.notify_all()
         self._registry.close()
+        until = monotonic() + patience_s
         for thread in threads:
-            thread.join(patience_s)
-            if thread.is_alive():
-                return False
-        return True
+            thread.join(max(0.0, until - monotonic()))
+        return not any(thread.is_alive() for thread in threads)
 
     def _take(self, call: Call) -> None:
         if not METHODS[call.method].waits:

@@ -211,11 +211,18 @@ def test_a_client_that_writes_much_before_it_reads_gets_all_its_answers(bad: Ser
     assert [bad.receive()["id"] for _ in range(many)] == [*range(many)]
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_a_server_that_waits_in_a_read(bad: Server, number: signal.Signals) -> None:
-    assert bad.ask("ping")["result"] == {}
-    bad.process.send_signal(number)
-    assert bad.process.wait() != 0
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, -signal.SIGTERM), (signal.SIGINT, 130)])
+def test_a_signal_ends_a_server_that_waits_in_a_read(number: signal.Signals, code: int) -> None:
+    def heed() -> None:
+        # Whoever runs the tests in the background has Ctrl-C ignored, which children inherit.
+        signal.signal(number, signal.SIG_DFL)
+
+    with server(KBDB_MCP, preexec_fn=heed) as found:
+        assert found.ask("ping")["result"] == {}
+        found.process.send_signal(number)
+        assert found.process.wait() == code
+        assert found.process.stderr
+        assert found.process.stderr.read() == b""
 
 
 def test_a_server_whose_parent_was_killed_ends_though_another_holds_its_pipe(tmp_path: Path) -> None:
