@@ -195,7 +195,7 @@ cdef class Segment:
         return <int64_t>number if found else -1
 
     def filter_keys(self, prefix: str, after: str = "", limit: int | None = None) -> list:
-        """The first filter keys past ``after`` that begin with ``prefix``, with the number of their entries, in order."""
+        """The first keys past ``after`` that begin with ``prefix``, each with its number of entries, in order."""
         return self._keys(&self._segment.corpus.filters, 2, prefix, after, limit)
 
     def reference_keys(self, prefix: str) -> list:

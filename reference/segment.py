@@ -124,7 +124,7 @@ class Segment:
         return corpus_removed(self.corpus)
 
     def filter_keys(self, prefix: str, after: str = "", limit: int | None = None) -> list[tuple[str, int]]:
-        """The first filter keys past ``after`` that begin with ``prefix``, with the number of their entries, in order."""
+        """The first keys past ``after`` that begin with ``prefix``, each with its number of entries, in order."""
         utf8(prefix, "a prefix")
         passed = utf8(after, "a key")
         if limit is not None:

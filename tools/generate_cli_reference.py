@@ -33,6 +33,18 @@ from kbdb.model.read import (
     SectionView,
 )
 from kbdb.model.search import ExplainShare, PagedSearchResult, SearchHit, Unreadable
+from kbdb.model.skill import (
+    AddAgentResult,
+    AddSkillResult,
+    AgentDefinition,
+    AgentItem,
+    AgentList,
+    AgentSkill,
+    SkillArgument,
+    SkillDefinition,
+    SkillItem,
+    SkillList,
+)
 from kbdb.model.truth import Manifest, Placement
 from kbdb.model.upkeep import (
     CheckFault,
@@ -130,6 +142,14 @@ RESULTS: dict[str, tuple[type[Any], ...]] = {
     "kbdb gc": (GcResult,),
     "kbdb export": (ExportResult,),
     "kbdb import": (ExportResult,),
+    "kbdb skill add": (AddSkillResult, SkillArgument, Suppressed),
+    "kbdb skill list": (SkillList, SkillItem, SkillArgument),
+    "kbdb skill show": (SkillDefinition, SkillArgument),
+    "kbdb skill remove": (RemoveSectionResult, Receipt),
+    "kbdb agent add": (AddAgentResult, AgentSkill, Suppressed),
+    "kbdb agent list": (AgentList, AgentItem, AgentSkill, SkillArgument),
+    "kbdb agent show": (AgentDefinition, AgentSkill, SkillArgument),
+    "kbdb agent remove": (RemoveSectionResult, Receipt),
 }
 """What the commands answer with ``--json``: the object, then those inside it."""
 

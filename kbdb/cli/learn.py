@@ -32,7 +32,10 @@ def learn(
         typer.Option("--type", metavar="TYPE", help="Media type, such as text/markdown; else the file's name tells."),
     ] = None,
     section_type: Annotated[
-        SectionType | None, typer.Option("--section-type", help="What the sections are for; else default.")
+        SectionType | None,
+        typer.Option(
+            "--section-type", help="What the sections are for; else default. A skill or agent is one whole file."
+        ),
     ] = None,
     docid: Annotated[
         str | None, typer.Option("--docid", metavar="DOCID", help="Id of the document to make or renew.")

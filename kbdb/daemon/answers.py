@@ -9,6 +9,7 @@ import msgspec
 from kbdb.errors import KbdbError
 from kbdb.model.read import DocumentView, SectionView, SectionViews
 from kbdb.model.search import PagedSearchResult, SearchHit
+from kbdb.model.skill import AgentDefinition, SkillDefinition
 from kbdb.model.to_json import as_json
 from kbdb.progress import Progress
 from kbdb.rpc.codes import INTERNAL_ERROR
@@ -44,8 +45,8 @@ def _failure(id: Id, error: Exception) -> Failure:
 
 
 def as_builtins(value: Any) -> Any:
-    """What ``kbdb.model.as_json`` gives, made faster where no bytes can be in it."""
-    if isinstance(value, (SectionView, SectionViews, DocumentView, dict, tuple)):
+    """What ``kbdb.model.as_json`` gives, made faster where that pays and no bytes can be in it."""
+    if isinstance(value, (SectionView, SectionViews, DocumentView, SkillDefinition, AgentDefinition, dict, tuple)):
         return as_json(value)
     answer = msgspec.to_builtins(value)
     if isinstance(value, PagedSearchResult):

@@ -166,7 +166,7 @@ class KnowledgeBase(SkillVerbs):
             content: a text instead of paths.
             title: of the document; for one file or text.
             type: media type; else the file's name tells.
-            section_type: ``default``, ``skill`` or ``agent``.
+            section_type: ``default``, ``skill`` or ``agent``; a source of the latter two is one section.
             description: what the document is about.
             tags: added to those the source gives and those it had.
             docid: of the document to make, renew or (with content) join.

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from kbdb.errors import InvalidArgumentError, SkillNotFoundError
 from kbdb.ingest.declared import Declared, argument_faults, read_declared
+from kbdb.ingest.front_matter import MAX_FRONT_MATTER
 from kbdb.knowledge.core import Core
 from kbdb.knowledge.entries import text_of
 from kbdb.knowledge.forget import forget_sections
@@ -178,7 +179,12 @@ def _head(name: str, text: Text, before: Sequence[Named], arguments: Sequence[Sk
             )
         return text.head
     if arguments:
-        return front_matter(arguments)
+        head = front_matter(arguments)
+        if len(head) > MAX_FRONT_MATTER:
+            raise InvalidArgumentError(
+                f"the arguments of skill {name} take {len(head):,} characters to declare", "say less"
+            )
+        return head
     return before[0].home.head if before and before[0].home else ""
 
 

@@ -16,9 +16,10 @@ from kbdb.ingest.lines import BLANK
 from kbdb.ingest.media import MARKDOWN
 from kbdb.ingest.parse import parse
 from kbdb.knowledge.admission import Gate
-from kbdb.knowledge.core import Core
+from kbdb.knowledge.core import Core, utc_now
 from kbdb.knowledge.entries import clean_tags
 from kbdb.knowledge.forget import revival_of
+from kbdb.knowledge.grouping import Rehoused, rehouse
 from kbdb.knowledge.planning import LearnOptions, may_succeed, now_seconds, says_the_same, settle
 from kbdb.knowledge.sourceless import assembled, require_sourceless
 from kbdb.knowledge.statement import Item
@@ -26,7 +27,7 @@ from kbdb.knowledge.updating import with_new
 from kbdb.knowledge.whole import read_whole
 from kbdb.model.learn import Suppressed
 from kbdb.model.skill import Outcome
-from kbdb.model.truth import Manifest, Origin, Placement, Section
+from kbdb.model.truth import Manifest, Origin, Placement, Section, State
 from kbdb.store.ids import docid_for, kbid_decode
 from kbdb.store.section import make_section
 
@@ -153,7 +154,7 @@ def state(
         kbid, docid = (before[0].section.kbid, _docid_of(before[0])) if before else ("", "")
         return Stated(kbid, docid, "unchanged", suppressed=tuple(gate.suppressed))
     docid, old = _own_document(core, section, before)
-    was = before[0].home if before else old
+    was = before[0].home if before else None
     said = text.description or (was.description if was else "")
     now = now_seconds()
     manifest = Manifest(
@@ -184,18 +185,18 @@ def state(
         events=events,
     )
     followed = _following(core, docid, olds, text.item, who) if planned.superseded else {}
-    is_new = old is None and not before
+    housed = _rehouse_dropped(core, old, manifest, planned.superseded, who)
     if old is not None and says_the_same(manifest, old) and planned.changes_nothing and not (followed or brought):
         return Stated(section.kbid, docid, "unchanged", suppressed=planned.suppressed)
-    manifests = (manifest, *brought.values(), *followed.values())
+    manifests = (manifest, *brought.values(), *followed.values(), *housed.manifests)
     assert planned.change is not None
-    core.commit([replace(planned.change, manifests=manifests)])
+    core.commit([replace(planned.change, manifests=manifests, events=(*planned.change.events, *housed.events))])
     sources = {home.origin.source for named in before if (home := named.home) and home.origin.source}
     still = [f"{source} still says the old text, which is superseded there" for source in sorted(sources) if olds]
     return Stated(
         kbid=section.kbid,
         docid=docid,
-        status="added" if is_new else "updated",
+        status="updated" if before else "added",
         superseded=planned.superseded,
         documents=tuple(changed.docid for changed in manifests),
         suppressed=planned.suppressed,
@@ -210,10 +211,25 @@ def _docid_of(named: Named) -> str:
 def _own_document(core: Core, section: Section, before: Sequence[Named]) -> tuple[str, Manifest | None]:
     """The document to renew, or the docid of the one to make."""
     for named in before[:1]:
-        if named.home is not None and not named.home.origin.source:
-            return named.home.docid, named.home
+        home = named.home
+        if home is not None and not home.origin.source and (section.section_type == "agent" or _is_alone(home)):
+            return home.docid, home
     docid = docid_for(f"{section.section_type}:{section.title}", section.title)
     return docid, require_sourceless(core, docid) if core.store.has_manifest(docid) else None
+
+
+def _is_alone(home: Manifest) -> bool:
+    return len({placement.kbid for placement in home.sections}) == 1
+
+
+def _rehouse_dropped(core: Core, old: Manifest | None, new: Manifest, superseded: Sequence[str], who: str) -> Rehoused:
+    """Documents of their own for what the document lists no more and no other does, unless something took its place."""
+    if old is None:
+        return Rehoused()
+    kept, now = {*superseded, *(placement.kbid for placement in new.sections)}, utc_now()
+    dropped = [placement for placement in old.sections if placement.kbid not in kept]
+    leaving = [p for p in dropped if core.beliefs.section(p.kbid, now).state is not State.SUPERSEDED]
+    return rehouse(core, old, leaving, who)
 
 
 def _beside(section: Section) -> Item:

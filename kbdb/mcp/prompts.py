@@ -2,7 +2,7 @@
 
 ``listed`` and ``get`` are what the registry's ``prompts`` and ``get_prompt`` answer. For completions there are
 ``names``, all that begin with what was typed, and ``values``, what an argument may be: only a boolean says. Both give
-everything; cutting to what the protocol allows is for who asks.
+everything; cutting it to what the protocol allows is for who asks.
 """
 
 from __future__ import annotations

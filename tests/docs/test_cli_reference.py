@@ -57,7 +57,7 @@ def test_every_command_takes_db_and_json() -> None:
     lacking = [
         name
         for name, command in COMMANDS
-        if name not in ("kbdb db", "kbdb daemon")
+        if name not in ("kbdb db", "kbdb daemon", "kbdb skill", "kbdb agent")
         and not {"--db", "--json"} <= {option for p in command.params for option in p.opts}
     ]
     assert lacking == []

@@ -54,3 +54,9 @@ def guide(kb: Client, tmp_path: Path) -> str:
     path = tmp_path / "guide.md"
     path.write_text(GUIDE, encoding="utf-8")
     return kb.learn([path]).documents[0].docid
+
+
+@pytest.fixture
+def client(kb: Client) -> Client:
+    """The same."""
+    return kb

@@ -1,4 +1,4 @@
-"""Every tool with default arguments on a store of 100,000 sections, and on an empty one: no answer is over its budget."""
+"""Every tool with default arguments on a store of 100,000 sections, and on an empty one: every answer fits."""
 
 from __future__ import annotations
 

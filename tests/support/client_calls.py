@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from kbdb.client import Client
+from kbdb.model.skill import SkillArgument
 
 CALLS: dict[str, tuple[Callable[[Client], object], str, dict[str, Any]]] = {
     "search": (
@@ -104,4 +105,31 @@ CALLS: dict[str, tuple[Callable[[Client], object], str, dict[str, Any]]] = {
     "export": (lambda c: c.export("/x/../y"), "export", {"path": "/x/../y"}),
     "export with progress": (lambda c: c.export("/y", print), "export", {"path": "/y", "progress": True}),
     "import": (lambda c: c.import_(Path("/y")), "import", {"path": "/y"}),
+    "skills": (lambda c: c.skills(), "skills", {}),
+    "skill": (lambda c: c.skill("n", {"a": 1, "b": True}), "skill", {"name": "n", "values": {"a": 1, "b": True}}),
+    "add_skill": (
+        lambda c: c.add_skill("n", "b", arguments=[SkillArgument("a", "number")], tags=["t"]),
+        "addSkill",
+        {
+            **{"name": "n", "body": "b", "tags": ["t"], "who": "user"},
+            "arguments": [{"name": "a", "type": "number", "description": "", "required": True}],
+        },
+    ),
+    "remove_skill": (
+        lambda c: c.remove_skill("n", reason="r"),
+        "removeSkill",
+        {"name": "n", "reason": "r", "who": "user"},
+    ),
+    "agents": (lambda c: c.agents(), "agents", {}),
+    "agent": (lambda c: c.agent("n"), "agent", {"name": "n"}),
+    "add_agent": (
+        lambda c: c.add_agent("n", b"\xff", description="d", skills=("s",), who="agent"),
+        "addAgent",
+        {"name": "n", "persona": {"base64": "/w=="}, "description": "d", "skills": ["s"], "who": "agent"},
+    ),
+    "remove_agent": (
+        lambda c: c.remove_agent("n", who="agent"),
+        "removeAgent",
+        {"name": "n", "reason": "", "who": "agent"},
+    ),
 }
