@@ -26,6 +26,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if "--version" in words[:2] and set(words) <= {"--version", "--json"}:
             return _version(as_json="--json" in words)
+        if words[:1] == ["mcp"]:
+            from kbdb.mcp.command import parsed, serve
+
+            if (options := parsed(words[1:])) is not None:
+                return serve(options)
         from kbdb.cli.app import run
 
         return run(words)

@@ -89,6 +89,14 @@ cdef int _take_params(params, kb_params *values) except -1:
     return 0
 
 
+cdef int64_t _most(limit) except -2:
+    """A limit as a number that no segment has more of; -1 where there is none."""
+    if limit is None:
+        return -1
+    check_limit(limit)
+    return min(limit, 0xFFFFFFFF)
+
+
 cdef inline const uint8_t *_start(bytes data):
     return <const uint8_t *>PyBytes_AS_STRING(data)
 

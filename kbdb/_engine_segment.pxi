@@ -147,18 +147,31 @@ cdef class Segment:
         return [PyBytes_FromStringAndSize(<const char *>start + i, KB_KBID_BYTES)
                 for i in range(0, table.length, KB_KBID_BYTES)]
 
-    cdef list _keys(self, const kb_keyed *keyed, int file, prefix):
+    cdef list _keys(self, const kb_keyed *keyed, int file, prefix, after, limit):
         cdef bytes wanted = utf8(prefix, "a prefix")
+        cdef bytes passed = utf8(after, "a key")
+        cdef int64_t most = _most(limit)
         cdef uint32_t first = 0
         cdef uint32_t end = 0
+        cdef uint32_t from_after = 0
+        cdef uint32_t none = 0
+        cdef cbool found = False
         cdef uint32_t i
         cdef uint32_t length = 0
         cdef uint32_t count = 0
         cdef const uint8_t *start
         cdef kb_error error
         cdef kb_status status = kb_strings_prefix(&keyed.keys, _start(wanted), len(wanted), &first, &end, &error)
+        if status == KB_OK and passed:
+            status = kb_strings_prefix(&keyed.keys, _start(passed), len(passed), &from_after, &none, &error)
+            if status == KB_OK:
+                status = kb_strings_find(&keyed.keys, _start(passed), len(passed), &found, &none, &error)
+            if status == KB_OK:
+                first = max(first, from_after + (1 if found else 0))
         keys = []
         for i in range(first, end):
+            if len(keys) == most:
+                break
             if status == KB_OK:
                 status = kb_strings_get(&keyed.keys, i, &start, &length, &error)
             if status == KB_OK:
@@ -181,13 +194,13 @@ cdef class Segment:
             raise _failure(status, &error, self.name)
         return <int64_t>number if found else -1
 
-    def filter_keys(self, prefix: str) -> list:
-        """Filter keys that begin with ``prefix``, with the number of their entries, in order."""
-        return self._keys(&self._segment.corpus.filters, 2, prefix)
+    def filter_keys(self, prefix: str, after: str = "", limit: int | None = None) -> list:
+        """The first keys past ``after`` that begin with ``prefix``, each with its number of entries, in order."""
+        return self._keys(&self._segment.corpus.filters, 2, prefix, after, limit)
 
     def reference_keys(self, prefix: str) -> list:
         """Reference targets that begin with ``prefix``, with the number of entries that name them, in order."""
-        return self._keys(&self._segment.references, 3, prefix)
+        return self._keys(&self._segment.references, 3, prefix, "", None)
 
     def filter(self, key: str) -> bytes:
         """Bitmap of the entries with a filter key."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from kbdb.checks import check_entry_number, check_fingerprint, check_kbid, utf8
+from kbdb.checks import check_entry_number, check_fingerprint, check_kbid, check_limit, utf8
 from kbdb.reference.container import (
     CORPUS,
     POSITIONS,
@@ -122,10 +122,14 @@ class Segment:
         """Kbids of sections of older segments that exist no more, ascending."""
         return corpus_removed(self.corpus)
 
-    def filter_keys(self, prefix: str) -> list[tuple[str, int]]:
-        """Filter keys that begin with ``prefix``, with the number of their entries, in order."""
+    def filter_keys(self, prefix: str, after: str = "", limit: int | None = None) -> list[tuple[str, int]]:
+        """The first keys past ``after`` that begin with ``prefix``, each with its number of entries, in order."""
         utf8(prefix, "a prefix")
-        return keyed_keys(self.corpus, FILTERS, prefix)
+        passed = utf8(after, "a key")
+        if limit is not None:
+            check_limit(limit)
+        keys = [found for found in keyed_keys(self.corpus, FILTERS, prefix) if found[0].encode() > passed]
+        return keys[:limit]
 
     def filter(self, key: str) -> bytes:
         """Bitmap of the entries with a filter key."""

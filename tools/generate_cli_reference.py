@@ -22,6 +22,7 @@ from kbdb.model.change import GroupResult, Receipt, RemoveSectionResult, Restore
 from kbdb.model.learn import AddSectionResult, LearnedDocument, NearDuplicate, Suppressed
 from kbdb.model.read import (
     DocumentView,
+    Excerpt,
     ListItem,
     ListResult,
     Metadata,
@@ -130,7 +131,7 @@ RESULTS: dict[str, tuple[type[Any], ...]] = {
     "kbdb learn": (AddSectionResult, LearnedDocument, NearDuplicate, Suppressed),
     "kbdb search": (PagedSearchResult, SearchHit, ExplainShare, Unreadable),
     "kbdb recall": (RecallResults, RecallResult, Metadata, Reference, SectionRef),
-    "kbdb retrieve": (SectionView, SectionPlace, DocumentView, Manifest, Placement),
+    "kbdb retrieve": (SectionView, SectionPlace, DocumentView, Manifest, Placement, Excerpt),
     "kbdb list": (ListResult, ListItem),
     "kbdb unlearn": (RemoveSectionResult, Receipt),
     "kbdb restore": (RestoreResult,),

@@ -46,6 +46,7 @@ COMMANDS = {
     "gc": "admin.gc",
     "export": "transfer.export",
     "import": "transfer.import_",
+    "mcp": "mcp.mcp",
     "where": "about.where",
     "config": "about.config",
     "doctor": "doctor.doctor",

@@ -21,11 +21,19 @@ def recall(
     context: typer.Context,
     kbids: Annotated[list[str], typer.Argument(metavar="KBID...", help="Sections to recall.", show_default=False)],
     depth: Annotated[
-        int, typer.Option("--depth", metavar="0-3", min=0, max=3, help="How many links to follow from each section.")
-    ] = 0,
+        int | None,
+        typer.Option(
+            "--depth",
+            metavar="0-3",
+            min=0,
+            max=3,
+            help="How many links to follow from each section; none, or what --max-tokens allows.",
+            show_default=False,
+        ),
+    ] = None,
     max_tokens: Annotated[
         int | None,
-        typer.Option("--max-tokens", metavar="N", min=1, help="Budget for the texts, instead of --depth."),
+        typer.Option("--max-tokens", metavar="N", min=1, help="Budget for the texts."),
     ] = None,
     format_: Annotated[
         Literal["full", "compact"], typer.Option("--format", help="compact leaves the surroundings out.")
@@ -44,12 +52,21 @@ def recall(
     return Exit.DONE
 
 
-def retrieve(context: typer.Context, target: Target, db: Db = None, as_json_: Json = False) -> int:
+def retrieve(
+    context: typer.Context,
+    target: Target,
+    lines: Annotated[
+        str | None,
+        typer.Option("--lines", metavar="A-B", help="Only these lines: 12-40, 12- or 12.", show_default=False),
+    ] = None,
+    db: Db = None,
+    as_json_: Json = False,
+) -> int:
     """Write a section or document to standard output, byte for byte."""
     session = Session.of(context, db, as_json_)
     kbid, docid = kbid_or_docid(target)
     with session.open() as kb:
-        view = kb.retrieve(kbid, docid)
+        view = kb.retrieve(kbid, docid, lines=lines)
     if session.as_json:
         write_json(object_of(view))
     else:

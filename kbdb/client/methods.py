@@ -7,7 +7,7 @@ from typing import Any
 
 READS = frozenset(
     {"search", "recall", "retrieve", "readSections", "retrieveDocument", "content", "list", "listByType"}
-    | {"listDocumentsByType", "dbStatus", "daemonStatus", "check", "ping"}
+    | {"listDocumentsByType", "documents", "complete", "dbStatus", "daemonStatus", "check", "ping"}
     | {"skills", "skill", "agents", "agent"}
 )
 """They change nothing: Ctrl-C just leaves them."""

@@ -16,7 +16,15 @@ from kbdb.paths import absolute
 if TYPE_CHECKING:
     from kbdb.model.change import GroupResult, RemoveSectionResult, RestoreResult, UpdateResult
     from kbdb.model.learn import AddSectionResult
-    from kbdb.model.read import DocumentView, ListResult, RecallResults, SectionView, SectionViews
+    from kbdb.model.read import (
+        Completion,
+        DocumentPage,
+        DocumentView,
+        ListResult,
+        RecallResults,
+        SectionView,
+        SectionViews,
+    )
     from kbdb.model.search import PagedSearchResult
     from kbdb.model.upkeep import CheckResult, DbStatus, ExportResult, GcResult, RebuildResult
     from kbdb.progress import Report
@@ -108,7 +116,7 @@ class Verbs(Calls):
         kbid: str | None = None,
         kbids: Sequence[str] | None = None,
         *,
-        depth: int = 0,
+        depth: int | None = None,
         max_tokens: int | None = None,
         format: Literal["full", "compact"] = "full",
     ) -> RecallResults:
@@ -124,12 +132,20 @@ class Verbs(Calls):
         }
         return self._value(RecallResults, "recall", params)
 
-    def retrieve(self, kbid: str | None = None, docid: str | None = None) -> SectionView | DocumentView:
+    def retrieve(
+        self,
+        kbid: str | None = None,
+        docid: str | None = None,
+        *,
+        lines: str | None = None,
+        max_bytes: int | None = None,
+    ) -> SectionView | DocumentView:
         """One section or one document as it is stored, byte for byte."""
         from kbdb.model.read import DocumentView, SectionView
 
         kind: type[SectionView | DocumentView] = DocumentView if kbid is None else SectionView
-        return self._value(kind, "retrieve", {"kbid": kbid, "docid": docid})
+        params = {"kbid": kbid, "docid": docid, "lines": lines, "maxBytes": max_bytes}
+        return self._value(kind, "retrieve", params)
 
     def read_sections(self, kbids: Sequence[str]) -> SectionViews:
         """Several sections as ``retrieve`` gives one, in this order, and which of them are not stored."""
@@ -237,6 +253,18 @@ class Verbs(Calls):
             "offset": offset,
         }
         return self._value(ListResult, "list", params)
+
+    def documents(self, after: str = "", limit: int = 50) -> DocumentPage:
+        """The next live documents past a docid, sorted."""
+        from kbdb.model.read import DocumentPage
+
+        return self._value(DocumentPage, "documents", {"after": after, "limit": limit})
+
+    def complete(self, what: Literal["docid", "kbid", "tag"], prefix: str, limit: int = 100) -> Completion:
+        """Names of what is live that begin with what was typed, sorted."""
+        from kbdb.model.read import Completion
+
+        return self._value(Completion, "complete", {"what": what, "prefix": prefix, "limit": limit})
 
     def status(self) -> DbStatus:
         """Counts by state, file sizes, generation, engine, and what is stale."""

@@ -64,7 +64,7 @@ class Search(Params, frozen=True, kw_only=True):
 class Recall(Params, frozen=True, kw_only=True):
     kbid: str | None = None
     kbids: tuple[str, ...] | None = None
-    depth: int = 0
+    depth: int | None = None
     max_tokens: int | None = None
     format: Literal["full", "compact"] = "full"
 
@@ -74,6 +74,13 @@ class SectionOrDocument(Params, frozen=True, kw_only=True):
 
     kbid: str | None = None
     docid: str | None = None
+
+
+class Retrieve(SectionOrDocument, frozen=True, kw_only=True):
+    """All of it, or a part."""
+
+    lines: str | None = None
+    max_bytes: int | None = None
 
 
 class ReadSections(Params, frozen=True, kw_only=True):
@@ -103,6 +110,19 @@ class List(Params, frozen=True, kw_only=True):
     docid: str | None = None
     limit: int = 50
     offset: int = 0
+
+
+class Documents(Params, frozen=True, kw_only=True):
+    """A page, past a docid."""
+
+    after: str = ""
+    limit: int = 50
+
+
+class Complete(Params, frozen=True, kw_only=True):
+    what: Literal["docid", "kbid", "tag"]
+    prefix: str
+    limit: int = 100
 
 
 class Learn(WriteParams, frozen=True, kw_only=True):

@@ -120,8 +120,8 @@ class Segment:
     def removed(self) -> list[bytes]:
         return self._ask("removed", lambda segment: segment.removed())
 
-    def filter_keys(self, prefix: str) -> list[tuple[str, int]]:
-        return self._ask("filter_keys", lambda segment: segment.filter_keys(prefix))
+    def filter_keys(self, prefix: str, after: str = "", limit: int | None = None) -> list[tuple[str, int]]:
+        return self._ask("filter_keys", lambda segment: segment.filter_keys(prefix, after, limit))
 
     def filter(self, key: str) -> bytes:
         return self._ask("filter", lambda segment: segment.filter(key))

@@ -30,9 +30,10 @@ from kbdb.knowledge.entries import clean_tags
 from kbdb.knowledge.one_write import one_write
 from kbdb.knowledge.search import SearchOptions
 from kbdb.knowledge.skill_verbs import SkillVerbs
+from kbdb.lines import line_range
 from kbdb.model.change import GroupResult, RemoveSectionResult, RestoreResult, UpdateResult
 from kbdb.model.learn import AddSectionResult
-from kbdb.model.read import DocumentView, ListResult, RecallResults, SectionView, SectionViews
+from kbdb.model.read import Completion, DocumentPage, DocumentView, ListResult, RecallResults, SectionView, SectionViews
 from kbdb.model.search import PagedSearchResult
 from kbdb.model.upkeep import CheckResult, DbStatus, ExportResult, GcResult, RebuildResult
 from kbdb.progress import Report
@@ -289,7 +290,7 @@ class KnowledgeBase(SkillVerbs):
         kbid: str | None = None,
         kbids: Sequence[str] | None = None,
         *,
-        depth: int = 0,
+        depth: int | None = None,
         max_tokens: int | None = None,
         format: Literal["full", "compact"] = "full",
     ) -> RecallResults:
@@ -298,8 +299,8 @@ class KnowledgeBase(SkillVerbs):
         Args:
             kbid: one section, or
             kbids: several.
-            depth: how many links to follow, 0 to 3.
-            max_tokens: budget for the contents; takes the place of depth.
+            depth: how many links to follow, 0 to 3; None: none, or with max_tokens as many as it allows.
+            max_tokens: budget for the contents.
             format: ``compact`` leaves out what stands around.
         """
         from kbdb.knowledge import recall as recalling
@@ -314,14 +315,31 @@ class KnowledgeBase(SkillVerbs):
         check_kbids(wanted)
         return recalling.recall(self._core, wanted, depth, max_tokens, compact=format == "compact")
 
-    def retrieve(self, kbid: str | None = None, docid: str | None = None) -> SectionView | DocumentView:
-        """One section or one document as it is stored, byte for byte."""
+    def retrieve(
+        self,
+        kbid: str | None = None,
+        docid: str | None = None,
+        *,
+        lines: str | None = None,
+        max_bytes: int | None = None,
+    ) -> SectionView | DocumentView:
+        """One section or one document as it is stored, byte for byte.
+
+        Args:
+            kbid: the section, or
+            docid: the document.
+            lines: only these of its lines, such as ``12-40``, ``12-`` or ``12``; ``12:300-`` begins with a character.
+            max_bytes: only so many bytes of them, in whole lines where one fits.
+        """
         from kbdb.knowledge import reading
 
         self._core.require_open()
+        part = (
+            None if lines is None and max_bytes is None else (None if lines is None else line_range(lines), max_bytes)
+        )
         if names_section(kbid, docid):
-            return reading.retrieve_section(self._core, str(kbid))
-        return reading.retrieve_document(self._core, str(docid))
+            return reading.retrieve_section(self._core, str(kbid), part)
+        return reading.retrieve_document(self._core, str(docid), part)
 
     def read_sections(self, kbids: Sequence[str]) -> SectionViews:
         """Several sections as ``retrieve`` gives one, in this order, and which of them are not stored."""
@@ -487,6 +505,31 @@ class KnowledgeBase(SkillVerbs):
         check_lists(tags=tags)
         only = reading.ListFilter(state, clean_tags(tags), *types_of(type, section_type), docid)
         return reading.list_(self._core, what, only, limit, offset)
+
+    def documents(self, after: str = "", limit: int = 50) -> DocumentPage:
+        """The next live documents past a docid, sorted; costs what the page holds, however large the store.
+
+        Args:
+            after: the last docid of the page before, which need not exist any more.
+            limit: documents on the page, 1 to 1000.
+        """
+        from kbdb.knowledge import browsing
+
+        self._core.require_open()
+        return browsing.documents(self._core, after, limit)
+
+    def complete(self, what: Literal["docid", "kbid", "tag"], prefix: str, limit: int = 100) -> Completion:
+        """Names of what is live that begin with what was typed, sorted.
+
+        Args:
+            what: which names; tags come in lower case.
+            prefix: what was typed; may be empty.
+            limit: how many at most, 1 to 1000.
+        """
+        from kbdb.knowledge import browsing
+
+        self._core.require_open()
+        return browsing.complete(self._core, what, prefix, limit)
 
     def status(self) -> DbStatus:
         """Counts by state, file sizes, generation, engine, and what is stale."""

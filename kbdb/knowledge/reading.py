@@ -16,9 +16,11 @@ from kbdb.errors import (
 )
 from kbdb.knowledge.core import Core, utc_now
 from kbdb.knowledge.entries import StoredSection, tag_key
+from kbdb.knowledge.excerpt import cut
 from kbdb.knowledge.forget import require_document, require_section
 from kbdb.knowledge.search import shown_place
 from kbdb.knowledge.sources import docid_of_source, source_of
+from kbdb.lines import LineRange
 from kbdb.model.read import DocumentView, ListItem, ListResult, SectionPlace, SectionView, SectionViews
 from kbdb.model.search import Unreadable
 from kbdb.model.truth import Manifest, Placement, Section, State
@@ -39,15 +41,24 @@ class ListFilter:
     docid: str | None = None
 
 
-def retrieve_section(core: Core, kbid: str) -> SectionView:
+Part = tuple[LineRange | None, int | None]
+"""Lines of a content, and how many bytes of them."""
+
+
+def retrieve_section(core: Core, kbid: str, part: Part | None = None) -> SectionView:
     """A section with its state and every place where a manifest lists it.
 
     Raises:
         SectionNotFoundError: nothing of that id is stored.
         CorruptError: its file is damaged.
+        InvalidArgumentError: it has no such part.
     """
     require_section(core, kbid)
-    return next(_views(core, [core.store.read_section(kbid)]))
+    view = next(_views(core, [core.store.read_section(kbid)]))
+    if part is None:
+        return view
+    content, excerpt = cut(view.content, view.type, *part)
+    return replace(view, content=content, excerpt=excerpt)
 
 
 def read_sections(core: Core, kbids: Sequence[str]) -> SectionViews:
@@ -97,15 +108,21 @@ def section_bytes(core: Core, kbid: str) -> bytes:
     return core.store.read_section(kbid).content
 
 
-def retrieve_document(core: Core, docid: str) -> DocumentView:
+def retrieve_document(core: Core, docid: str, part: Part | None = None) -> DocumentView:
     """A document with its source, byte for byte.
 
     Raises:
         DocumentNotFoundError: there is no such document.
         CorruptError: a file of it is damaged.
+        InvalidArgumentError: it has no such part.
     """
     manifest = require_document(core, docid)
-    return DocumentView(manifest, core.beliefs.document(docid).state, content_of(core, manifest))
+    state, content = core.beliefs.document(docid).state, content_of(core, manifest)
+    if part is None:
+        return DocumentView(manifest, state, content)
+    content, excerpt = cut(content, manifest.type, *part)
+    shown = tuple(p for p in manifest.sections if p.line <= excerpt.last and p.line_end >= excerpt.first)
+    return DocumentView(replace(manifest, head="", sections=shown), state, content, excerpt)
 
 
 def content_of(core: Core, manifest: Manifest) -> bytes:
@@ -155,7 +172,7 @@ def _list_documents(core: Core, only: ListFilter, limit: int, offset: int) -> Li
             and tags <= {tag_key(tag) for tag in manifest.tags}
             and (kind is None or any(placement.kbid in kind for placement in manifest.sections))
         ):
-            items.append(_document_item(core, manifest, state))
+            items.append(document_item(core, manifest, state))
     items.sort(key=lambda item: (item.source, item.docid))
     return ListResult(tuple(items[offset : offset + limit]), len(items), offset, limit, (*damaged, *core.notices))
 
@@ -214,7 +231,8 @@ def _section_type(core: Core, manifest: Manifest) -> str:
     return stored.section_type if stored else "default"
 
 
-def _document_item(core: Core, manifest: Manifest, state: str) -> ListItem:
+def document_item(core: Core, manifest: Manifest, state: str) -> ListItem:
+    """A document as a list shows it."""
     return ListItem(
         docid=manifest.docid,
         kbid="",

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from kbdb.errors import InvalidArgumentError
+from kbdb.graphemes import boundaries_around
 from kbdb.ingest.links import anchors_of
 from kbdb.knowledge.core import Core, utc_now
 from kbdb.knowledge.entries import StoredSection, references_of, text_of
 from kbdb.knowledge.search import shown_place
 from kbdb.model.read import Metadata, RecallResult, RecallResults, Reference, SectionRef
 from kbdb.model.truth import Manifest, Placement, Section
-from kbdb.query.graphemes import boundaries_around
 from kbdb.store.ids import is_docid, is_kbid, kbid_decode, kbid_encode
 
 MAX_DEPTH = 3
@@ -21,19 +21,22 @@ BYTES_A_TOKEN = 4
 """A token is counted as this many bytes of UTF-8: near enough for English, generous for other scripts."""
 
 
-def recall(core: Core, kbids: Sequence[str], depth: int, max_tokens: int | None, *, compact: bool) -> RecallResults:
+def recall(
+    core: Core, kbids: Sequence[str], depth: int | None, max_tokens: int | None, *, compact: bool
+) -> RecallResults:
     """The sections asked for, then those they refer to.
 
     Args:
         kbids: in the order of the answer.
-        depth: how many links to follow, 0 to 3.
-        max_tokens: budget for the contents; takes the place of depth: links are followed, up to three deep, as far as
-            it allows. The first section is always given, cut where the budget ends.
+        depth: how many links to follow, 0 to 3; None: none, or with a budget three, as far as it allows.
+        max_tokens: budget for the contents. The first section is always given, cut where the budget ends.
         compact: leave references, documents and siblings out.
 
     Raises:
         InvalidArgumentError: depth or max_tokens out of range.
     """
+    if depth is None:
+        depth = 0 if max_tokens is None else MAX_DEPTH
     if not 0 <= depth <= MAX_DEPTH:
         raise InvalidArgumentError(f"depth is {depth}", f"use 0 to {MAX_DEPTH}")
     if max_tokens is not None and max_tokens < 1:
@@ -41,7 +44,7 @@ def recall(core: Core, kbids: Sequence[str], depth: int, max_tokens: int | None,
     wanted = list(dict.fromkeys(kbids))
     missing = tuple(kbid for kbid in wanted if not core.store.has_section(kbid))
     present = [kbid for kbid in wanted if kbid not in missing]
-    reached = _reach(core, present, depth if max_tokens is None else MAX_DEPTH)
+    reached = _reach(core, present, depth)
     results: list[RecallResult] = []
     omitted, left = 0, None if max_tokens is None else max_tokens * BYTES_A_TOKEN
     for kbid in reached:

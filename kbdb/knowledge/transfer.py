@@ -34,6 +34,7 @@ CATALOG = "catalog.toml"
 CONTENTS = frozenset((SUMS, CATALOG, "sections", "documents", "events"))
 
 CHECK = "run: kbdb check"
+
 Decoded = TypeVar("Decoded")
 
 WITHDRAWING = ("forget", "invalidate", "erase")

@@ -16,6 +16,7 @@ from kbdb.mcp.types import McpPrompt, McpPromptArgument, McpPromptResult
 
 if TYPE_CHECKING:
     from kbdb.client import Client
+    from kbdb.mcp.pool import Pool
 
 AGENT = "agent:"
 """What the name of an agent's prompt begins with; no skill's does, for names hold no colon."""
@@ -26,7 +27,7 @@ PAGE = 100
 BOOLEANS = ("true", "false")
 
 
-def listed(client: Client, cursor: str | None) -> Page[McpPrompt]:
+def listed(client: Client | Pool, cursor: str | None) -> Page[McpPrompt]:
     """A page of all prompts: skills in the order in which kbdb lists them, then agents by name.
 
     Raises:
@@ -39,7 +40,7 @@ def listed(client: Client, cursor: str | None) -> Page[McpPrompt]:
     return Page(prompts[start:end], more)
 
 
-def get(client: Client, name: str, arguments: Mapping[str, str]) -> McpPromptResult:
+def get(client: Client | Pool, name: str, arguments: Mapping[str, str]) -> McpPromptResult:
     """A prompt with its arguments put in: a skill's text; an agent's persona, then its skills by position.
 
     Raises:
@@ -50,12 +51,12 @@ def get(client: Client, name: str, arguments: Mapping[str, str]) -> McpPromptRes
     return {"description": found["description"], **result} if found["description"] else result
 
 
-def names(client: Client, prefix: str) -> list[str]:
+def names(client: Client | Pool, prefix: str) -> list[str]:
     """The names of all prompts that begin with this, in the order of ``listed``."""
     return [prompt["name"] for prompt in _all(client) if prompt["name"].startswith(prefix)]
 
 
-def values(client: Client, name: str, argument: str, typed: str) -> list[str]:
+def values(client: Client | Pool, name: str, argument: str, typed: str) -> list[str]:
     """What could be the value of an argument of a prompt; none where that is anybody's guess.
 
     Raises:
@@ -67,13 +68,13 @@ def values(client: Client, name: str, argument: str, typed: str) -> list[str]:
     return [value for value in BOOLEANS if value.startswith(typed)] if found[argument]["type"] == "boolean" else []
 
 
-def _all(client: Client) -> list[McpPrompt]:
+def _all(client: Client | Pool) -> list[McpPrompt]:
     skills = client.call_raw("skills")["items"]
     agents = client.call_raw("agents")["items"]
     return [_prompt(item["name"], item) for item in skills] + [_prompt(AGENT + item["name"], item) for item in agents]
 
 
-def _one(client: Client, name: str, params: dict[str, Any]) -> dict[str, Any]:
+def _one(client: Client | Pool, name: str, params: dict[str, Any]) -> dict[str, Any]:
     is_agent = name.startswith(AGENT)
     method, own = ("agent", name.removeprefix(AGENT)) if is_agent else ("skill", name)
     try:

@@ -11,7 +11,72 @@ from typing import Any, Literal, NotRequired, TypedDict
 
 JsonObject = dict[str, Any]
 
+McpId = int | str
+"""The id of a request; of no other kind."""
+
 McpLogLevel = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
+
+
+class McpError(TypedDict):
+    """Why there is no result; ``code`` is one of ``kbdb.mcp.codes``."""
+
+    code: int
+    message: str
+    data: NotRequired[Any]
+
+
+class McpRequest(TypedDict):
+    """A message that asks; one without ``id`` is a notification."""
+
+    jsonrpc: Literal["2.0"]
+    id: NotRequired[McpId]
+    method: str
+    params: NotRequired[JsonObject]
+
+
+class McpResponse(TypedDict):
+    """A message that answers: ``result`` or ``error``; without ``id`` where the request could not be read."""
+
+    jsonrpc: Literal["2.0"]
+    id: NotRequired[McpId]
+    result: NotRequired[Any]
+    error: NotRequired[McpError]
+
+
+class McpNotification(TypedDict):
+    """A message that nobody answers."""
+
+    jsonrpc: Literal["2.0"]
+    method: str
+    params: NotRequired[JsonObject]
+
+
+class McpServerInfo(TypedDict):
+    """Which program serves."""
+
+    name: str
+    title: NotRequired[str]
+    version: str
+    description: NotRequired[str]
+
+
+class McpCapabilities(TypedDict, total=False):
+    """What a server offers. Each key stands for the methods of its name."""
+
+    tools: JsonObject
+    resources: JsonObject
+    prompts: JsonObject
+    logging: JsonObject
+    completions: JsonObject
+    sampling: JsonObject
+
+
+class McpLogMessage(TypedDict):
+    """What ``notifications/message`` tells."""
+
+    level: McpLogLevel
+    logger: NotRequired[str]
+    data: Any
 
 
 class McpToolAnnotations(TypedDict, total=False):
@@ -41,6 +106,10 @@ class McpTextContent(TypedDict):
 
     type: Literal["text"]
     text: str
+
+
+McpPromptMessageContent = McpTextContent
+"""What a message of a prompt says."""
 
 
 class McpToolResult(TypedDict):

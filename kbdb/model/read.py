@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from kbdb.model.search import Unreadable
 from kbdb.model.truth import Manifest, State
@@ -67,8 +68,29 @@ class RecallResults:
 
 
 @dataclass(frozen=True, slots=True)
+class Excerpt:
+    """Which part of a content is given: from a character of line ``first`` to the end of, or within, line ``last``.
+
+    ``total``: lines of the whole; ``bytes``: its size. ``next``: the ``lines`` to ask for what did not fit, ``""`` when
+    all that was asked for is there. What is no text has no lines, and nothing of it is given.
+    """
+
+    first: int
+    column: int
+    last: int
+    total: int
+    next: str
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class SectionView:
-    """The answer to retrieve(kbid): the section, its state, and every place where a manifest lists it."""
+    """The answer to retrieve(kbid): the section, its state, and every place where a manifest lists it.
+
+    ``excerpt`` is None, and not in its JSON, unless a part of the content was asked for.
+    """
+
+    ON_REQUEST: ClassVar = ("excerpt",)
 
     kbid: str
     section_type: str
@@ -79,6 +101,7 @@ class SectionView:
     description: str
     content: bytes
     places: tuple[SectionPlace, ...]
+    excerpt: Excerpt | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,11 +132,17 @@ class SectionViews:
 
 @dataclass(frozen=True, slots=True)
 class DocumentView:
-    """The answer to retrieve(docid): the manifest, and the source byte for byte."""
+    """The answer to retrieve(docid): the manifest, and the source byte for byte.
+
+    ``excerpt`` is None, and not in its JSON, unless a part was asked for; the manifest then lists that part's sections.
+    """
+
+    ON_REQUEST: ClassVar = ("excerpt",)
 
     manifest: Manifest
     state: str
     content: bytes
+    excerpt: Excerpt | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +159,23 @@ class ListItem:
     tags: tuple[str, ...]
     sections: int
     updated: str
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentPage:
+    """A page of live documents; ``after`` brings the next one, ``""`` on the last."""
+
+    items: tuple[ListItem, ...]
+    after: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """Names that begin with what was typed; ``has_more``: there are others beyond the limit."""
+
+    values: tuple[str, ...]
+    has_more: bool
 
 
 @dataclass(frozen=True, slots=True)

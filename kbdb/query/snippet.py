@@ -1,17 +1,19 @@
 """Chooses the passage of a section that shows best why it was found, and marks what matched in it.
 
-``highlight`` says where terms stand, ``graphemes`` where text may be cut, ``emphasis`` what looks like a mark.
+``highlight`` says where terms stand, ``kbdb.graphemes`` and ``kbdb.sentences`` where text may be cut, ``emphasis`` what
+looks like a mark.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from kbdb.graphemes import boundaries_around
 from kbdb.query.emphasis import emphasis_markers, without_emphasis
-from kbdb.query.graphemes import boundaries_around
 from kbdb.query.highlight import Matcher, Span
+from kbdb.sentences import last_break, sentence_ends
 
 WIDTH = 220
 """Characters of a passage: two or three lines of a terminal, some 50 tokens for an agent."""
@@ -19,11 +21,6 @@ WIDTH = 220
 MARKS = ("**", "**")
 ELLIPSIS = "\u2026"
 
-_SENTENCE_END = re.compile(r"\s(?:(?<=[.!?]\s)\s*|(?<=[\r\n])\s*|\s*[\r\n]\s*)")
-"""White space after a full stop, or with a line end in it. Begins with what is sought, which makes it fast."""
-
-_CJK_STOP = re.compile("[\u3002\uff01\uff1f]")
-_SENTENCE_END_CJK = re.compile(rf"(?<={_CJK_STOP.pattern})|{_SENTENCE_END.pattern}")
 _SPACE = re.compile(r"\s+")
 _OPENING_NOISE = re.compile(r"(?:(?:#{1,6}|[-*+>|]|\d{1,3}[.)]|`{3,}\S*|~{3,}\S*)\s+)+")
 
@@ -139,7 +136,7 @@ def _widen(text: str, first: int, last: int, lowest: int, width: int, *, plain: 
 def _start(text: str, first: int, lowest: int, room: int) -> int:
     """The best place to start before ``first``: the last sentence's or line's, else a word's near it."""
     earliest = max(lowest, first - room)
-    between = _last_break(text, earliest, first)
+    between = last_break(text, earliest, first)
     if between is not None:
         return between[1]
     return lowest if earliest == lowest else _word_start(text, max(lowest, first - room // 3), first)
@@ -147,40 +144,8 @@ def _start(text: str, first: int, lowest: int, room: int) -> int:
 
 def _sentences(text: str, lowest: int, highest: int, first: int) -> list[int]:
     """Where sentences and lines begin from ``lowest`` to ``highest``; the text's own beginning is at ``first``."""
-    starts = [found.end() for found in _sentence_ends(text, lowest, highest)]
+    starts = [found.end() for found in sentence_ends(text, lowest, highest)]
     return [first, *starts] if lowest == first else starts
-
-
-def _last_break(text: str, lowest: int, highest: int) -> tuple[int, int] | None:
-    """Start and end of the last ``_SENTENCE_END`` from ``lowest`` to ``highest``; None without one.
-
-    Looks for signs from the end, because most are near it, and a search for the pattern begins at the start.
-    """
-    before = lowest - 1 if lowest else 0
-    if not text.isascii() and _CJK_STOP.search(text, before, highest):
-        breaks = [found.span() for found in _SENTENCE_END_CJK.finditer(text, lowest, highest)]
-        return breaks[-1] if breaks else None
-    place = text.rfind("\n", lowest, highest)
-    place = max(place, text.rfind("\r", lowest if place < 0 else place, highest))
-    # What stands before the last one found is not looked at any more.
-    for sign in ".!?":
-        found = text.rfind(sign, before if place < before else place, highest - 1 if highest else 0)
-        while found > place and not text[found + 1].isspace():
-            found = text.rfind(sign, before, found)
-        place = found if found > place else place
-    if place < 0:
-        return None
-    start = end = place + 1
-    while end < highest and text[end].isspace():
-        end += 1
-    while start > lowest and text[start - 1].isspace():
-        start -= 1
-    return start, end
-
-
-def _sentence_ends(text: str, lowest: int, highest: int) -> Iterator[re.Match[str]]:
-    cjk = not text.isascii() and _CJK_STOP.search(text, max(0, lowest - 1), highest)
-    return (_SENTENCE_END_CJK if cjk else _SENTENCE_END).finditer(text, lowest, highest)
 
 
 def _word_start(text: str, lowest: int, highest: int) -> int:
@@ -196,7 +161,7 @@ def _end(text: str, last: int, highest: int) -> int:
     if highest == len(text) or text[highest].isspace():
         return highest
     lowest = highest - (highest - last) // 3
-    between = _last_break(text, _space_start(text, last, lowest), highest)
+    between = last_break(text, _space_start(text, last, lowest), highest)
     if between is not None and between[0] >= lowest:
         return between[0]
     space = highest

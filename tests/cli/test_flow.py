@@ -483,3 +483,12 @@ def test_other_locales_get_escapes_and_json_stays_utf8(process: Any, folder: Pat
     process("learn", "w.md", env=latin)
     assert "\\u6c34" in process("search", "water", env=latin).out.decode("latin-1")
     assert process("search", "water", "--json", env=latin).json["hits"][0]["title"] == "\u6c34"
+
+
+def test_lines_of_a_document_are_written_byte_for_byte(learned: Any) -> None:
+    assert (
+        learned("retrieve", document(learned), "--lines", "6-8").text
+        == "# Apples\n\nApples keep in a cool cellar until spring.\n"
+    )
+    ran = learned("retrieve", document(learned), "--lines", "99-", "--json")
+    assert (ran.code, ran.json["error"]["code"]) == (2, "INVALID_ARGUMENT")

@@ -137,6 +137,8 @@ OF_SEGMENT: list[Callable[[Segment], object]] = [
     lambda segment: segment.find(b"short"),
     lambda segment: segment.filter("\ud800"),
     lambda segment: segment.filter_keys("\ud800"),
+    lambda segment: segment.filter_keys("", "\ud800"),
+    lambda segment: segment.filter_keys("", limit=-1),
     lambda segment: segment.references("\ud800"),
     lambda segment: segment.reference_keys("\ud800"),
 ]

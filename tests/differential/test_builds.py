@@ -62,6 +62,8 @@ def told(segment: Segment, kbids: list[bytes]) -> list[object]:
         [segment.find(item) for item in [*kbids, kbid(99)]],
         (segment.listed(), segment.removed()),
         (segment.filter_keys(""), segment.filter_keys("tag:"), [segment.filter(key) for key in [*keys, "none"]]),
+        [segment.filter_keys("", after, limit) for after in [*keys, "tag", "tag:b"] for limit in (0, 1, 2, None)],
+        [segment.filter_keys("tag:", after, 1) for after in [*keys, "a", "tag", "z"]],
         (
             segment.reference_keys(""),
             segment.reference_keys("doc:"),

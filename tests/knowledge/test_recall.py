@@ -186,3 +186,9 @@ def test_what_links_here_comes_by_kbid_whatever_segments_it_stands_in(kb: Knowle
     assert len(kb._core.snapshot().slots) > 1
     (result,) = kb.recall(target).results
     assert [ref.kbid for ref in result.back_references] == sorted(linking)
+
+
+def test_a_depth_holds_with_a_budget_too(linked: KnowledgeBase) -> None:
+    found = linked.recall(kbid(linked, "A"), depth=1, max_tokens=1000)
+    assert [result.title for result in found.results] == ["A", "B"]
+    assert [result.title for result in linked.recall(kbid(linked, "A"), depth=0, max_tokens=1000).results] == ["A"]

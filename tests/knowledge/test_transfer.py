@@ -15,13 +15,15 @@ import kbdb
 from kbdb.errors import (
     CorruptError,
     HashMismatchError,
+    InterruptedByUserError,
     InvalidArgumentError,
     KbdbError,
     SourceNotFoundError,
     StorageError,
 )
-from kbdb.knowledge import KnowledgeBase
+from kbdb.knowledge import KnowledgeBase, transfer
 from kbdb.knowledge.transfer import read_package
+from kbdb.progress import Progress
 from kbdb.store import faults
 
 QUERIES = ["apples", "press juice", "old new way", "pears tag:fruit", "nothing"]
@@ -400,3 +402,20 @@ def test_an_export_never_goes_through_a_link(full: KnowledgeBase, tmp_path: Path
     with pytest.raises(InvalidArgumentError):
         full.export(tmp_path / "link")
     assert read_package(tmp_path / "real").manifests
+
+
+def test_an_export_tells_how_far_it_is_and_ends_early_without_a_trace(
+    full: KnowledgeBase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transfer, "PROGRESS_EACH", 1)
+    steps: list[Progress] = []
+    full.export(tmp_path / "whole", steps.append)
+    assert [step.done for step in steps] == list(range(steps[0].total))
+
+    def interrupt(step: Progress) -> None:
+        if step.done == 2:
+            raise InterruptedByUserError("interrupted")
+
+    with pytest.raises(InterruptedByUserError):
+        full.export(tmp_path / "part", interrupt)
+    assert [path.name for path in tmp_path.iterdir() if "part" in path.name] == []

@@ -186,6 +186,10 @@ def test_a_segment_gives_back_what_was_put_in(engine: EngineModule) -> None:
     assert (segment.distinct(one), segment.distinct(two)) == (3, 1)
     assert bitmap(2, [two]) == segment.listed()
     assert segment.filter_keys("tag:") == [("tag:a", 1), ("tag:b", 2)]
+    assert (
+        segment.filter_keys("tag:", after="tag:a"),
+        segment.filter_keys("tag:", limit=1),
+    ) == ([("tag:b", 2)], [("tag:a", 1)])
     assert (bitmap(2, [one]), bitmap(2, [])) == (segment.filter("tag:a"), segment.filter("tag:c"))
     assert ([("doc:x", 1)], [one], []) == (
         segment.reference_keys(""),

@@ -15,9 +15,9 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "kbdb"
 
 GROUND = {"model", "errors", "config", "paths", "platform", "plan", "checks", "normalise", "languages", "stop_words"}
-GROUND |= {"unicode_data", "progress"}
+GROUND |= {"unicode_data", "progress", "lines", "graphemes", "sentences"}
 BELOW: dict[str, set[str]] = {
-    "cli": {"client", "daemon", "knowledge", "ingest", "query", "store", "index", "setup"},
+    "cli": {"mcp", "client", "daemon", "knowledge", "ingest", "query", "store", "index", "setup"},
     "mcp": {"client"},
     "daemon": {"rpc", "knowledge", "ingest"},
     "client": {"rpc"},
@@ -38,12 +38,15 @@ GROUND_BELOW: dict[str, set[str]] = {
     "errors": set(),
     "model": set(),
     "progress": set(),
+    "graphemes": set(),
+    "sentences": set(),
     "plan": {"errors"},
     "unicode_data": set(),
     "stop_words": set(),
     "languages": {"stop_words", "unicode_data", "errors"},
     "normalise": {"unicode_data"},
     "platform": {"errors"},
+    "lines": {"errors"},
     "paths": {"errors", "platform"},
     "checks": {"errors", "plan"},
     "config": {"errors", "languages", "plan", "paths", "model"},

@@ -9,7 +9,7 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbdb.query.graphemes import boundaries_around
+from kbdb.graphemes import boundaries_around
 
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466"
 FLAGS = "\U0001f1e9\U0001f1ea\U0001f1eb\U0001f1f7"

@@ -1,0 +1,63 @@
+"""``learn``: stores a text, and says what became of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kbdb.mcp.answers import account, rounded
+from kbdb.mcp.budget import DEFAULT_TOKENS, Form
+from kbdb.mcp.tools.tool import NUMBER, TEXT, TEXTS, YES, Tool, described, gives, takes
+
+if TYPE_CHECKING:
+    from kbdb.mcp.pool import Pool
+    from kbdb.mcp.registry import Context
+
+_WIRE = {"section_type": "sectionType"}
+
+DESCRIPTION = """\
+Store knowledge that should outlive this conversation: a decision and its reason, a correction, a convention, a \
+pitfall, a fact. One subject a call, a title that says it, Markdown. Search first. Not for what the code or a stored \
+file says already, chat summaries, guesses or secrets. To correct what is stored, pass the old kbids as supersedes, \
+or replace=true with the same title and docid: the old text leaves search. Returns kbids; near_duplicates names \
+stored sections that say much the same (no error: read them, then supersede or unlearn), suppressed what stays out of \
+search because it was forgotten or corrected before."""
+
+
+def run(pool: Pool, given: dict[str, Any], _: Context) -> Form:
+    """Answers a call."""
+    params = {_WIRE.get(name, name): value for name, value in given.items()}
+    found = pool.call_raw("learn", {**params, "who": "agent"})
+    rounded(found, "elapsed_ms")
+    for twin in found["near_duplicates"]:
+        rounded(twin, "jaccard")
+    return account(found, DEFAULT_TOKENS)
+
+
+TOOL = Tool(
+    {
+        "name": "learn",
+        "title": "Learn",
+        "description": DESCRIPTION,
+        "inputSchema": takes(
+            ("content",),
+            content=described(TEXT, "The text; headings in Markdown make sections"),
+            title=described(TEXT, "What it is about"),
+            type=described(TEXT, "Media type; default text/markdown"),
+            section_type=described(TEXT, "What it is for", enum=["default", "skill", "agent"]),
+            description=described(TEXT, "One line on the document"),
+            docid=described(TEXT, "Document to make or join"),
+            tags=TEXTS,
+            replace=described(YES, "Supersede the live section of this title"),
+            supersedes=described(TEXTS, "kbids it takes the place of"),
+        ),
+        "outputSchema": gives(
+            kbids=TEXTS,
+            sections_added=NUMBER,
+            near_duplicates={"type": "array"},
+            suppressed={"type": "array"},
+        ),
+        "annotations": {"readOnlyHint": False, "destructiveHint": False, "openWorldHint": False},
+    },
+    run,
+    writes=True,
+)

@@ -1,0 +1,67 @@
+"""What a tool is: its definition, and the handler that answers it; and what definitions share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kbdb.mcp.budget import DEFAULT_TOKENS, LEAST_TOKENS, MOST_TOKENS, Form
+
+if TYPE_CHECKING:
+    from kbdb.mcp.pool import Pool
+    from kbdb.mcp.registry import Context
+    from kbdb.mcp.types import McpToolAnnotations, McpToolDefinition
+
+Handler = Callable[["Pool", dict[str, Any], "Context"], Form]
+"""Gets the daemon, arguments that are checked, and the context; gives both forms of the answer, within the budget."""
+
+
+class Tool(NamedTuple):
+    """A tool of the server.
+
+    Attributes:
+        definition: as clients see it.
+        run: answers a call.
+        writes: whether it can change what is stored.
+    """
+
+    definition: McpToolDefinition
+    run: Handler
+    writes: bool = False
+
+
+MAX_TOKENS: dict[str, Any] = {
+    "type": "integer",
+    "minimum": LEAST_TOKENS,
+    "maximum": MOST_TOKENS,
+    "default": DEFAULT_TOKENS,
+    "description": "Budget of the result in tokens",
+}
+
+TEXT = {"type": "string"}
+TEXTS = {"type": "array", "items": {"type": "string"}}
+NUMBER = {"type": "integer"}
+YES = {"type": "boolean", "default": False}
+
+READS: McpToolAnnotations = {"readOnlyHint": True, "openWorldHint": False}
+
+
+def described(kind: dict[str, Any], description: str, **more: Any) -> dict[str, Any]:
+    """A property's schema with what it is for."""
+    return {**kind, **more, "description": description}
+
+
+def takes(required: tuple[str, ...] = (), **properties: dict[str, Any]) -> dict[str, Any]:
+    """The schema of arguments."""
+    schema: dict[str, Any] = {"type": "object", "properties": properties, "additionalProperties": False}
+    if required:
+        schema["required"] = [*required]
+    return schema
+
+
+def gives(**properties: dict[str, Any]) -> dict[str, Any]:
+    """The schema of an answer: what an agent goes on with; there is more.
+
+    Nothing is required, since some clients check ``{"error": {code, message, hint}}`` against it, too.
+    """
+    return {"type": "object", "properties": properties}
