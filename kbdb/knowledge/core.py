@@ -332,7 +332,8 @@ class Core:
 
     def _is_settled(self) -> bool:
         """Whether a checkpoint would have nothing to do."""
-        return not self.store.journal_commits and not self.store.delayed and self.indexer.is_written
+        waiting = self.store.journal_commits or self.store.delayed or self.indexer.is_merging
+        return not waiting and self.indexer.is_written
 
     def _absorb(self, changes: Sequence[Change], before: DocumentListings) -> None:
         """Brings the index up to what is stored by now; one that is too damaged for that is made anew."""
