@@ -103,9 +103,11 @@ cdef class VectorSearcher:
         if bitmaps == NULL:
             raise MemoryError()
         try:
-            missing = [PyBytes_FromStringAndSize(PyBytes_AS_STRING(bits), len(bits)) for bits in self._live]
+            # New objects, into which the bits are copied: Python has only one of each bytes object of length 1.
+            missing = [bytes(len(live)) for live in self._live]
             for i, bits in enumerate(missing):
                 bitmaps[i] = <uint8_t *>PyBytes_AS_STRING(bits)
+                memcpy(bitmaps[i], _start(self._live[i]), len(bits))
             kb_vector_missing(&self._searcher, <uint8_t *const *>bitmaps)
         finally:
             free(bitmaps)

@@ -11,7 +11,7 @@
 #include "exercise_vectors.h"
 
 #define DIMENSIONS 13u
-#define RECORDS 150u
+#define RECORDS 70u
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static kb_bytes built; /* once for all inputs */

@@ -257,6 +257,14 @@ class TestWhatIsFound:
         wanted = {segments[0].kbid(entry) for entry in (3, 4, 5)} & {kbid(number) for number in range(20)}
         assert wanted == {segments[0].kbid(hit.entry) for hit in searcher.search(packed([1.0]), 9)}
 
+    def test_what_is_missing_is_told_without_a_change_of_what_is_live(self, engine: EngineModule) -> None:
+        # Python has one object only for all bytes objects of a length of 1 and the same value.
+        live = bytes([3])
+        segments = [open_files(engine, segment_files([1, 2]))]
+        searcher = engine.VectorSearcher([engine.Vectors(vectors_file(engine, 1, {1: [1.0]}))], segments, [live])
+        assert searcher.missing() == [bytes([1 << segments[0].find(kbid(2))])]
+        assert list(live) == [3]
+
     def test_there_may_be_no_vectors(self, engine: EngineModule) -> None:
         assert joined(engine, [], [MORE_SECTIONS])[1].search(packed([1.0]), 9) == ()
         assert joined(engine, [vectors_file(engine, 1, {})], [MORE_SECTIONS])[1].search(packed([1.0]), 9) == ()

@@ -12,8 +12,8 @@ from kbdb.index.api import EngineModule, Segment, VectorSearcher
 from kbdb.index.in_memory import file_in_memory
 from kbdb.plan import SegmentFiles
 
-LARGEST = struct.unpack("<f", b"\xff\xff\x7f\x7f")[0]
-SMALLEST = struct.unpack("<f", b"\x01\0\0\0")[0]
+LARGEST: float = struct.unpack("<f", b"\xff\xff\x7f\x7f")[0]
+SMALLEST: float = struct.unpack("<f", b"\x01\0\0\0")[0]
 
 Vector = Sequence[float]
 
