@@ -17,7 +17,7 @@
 
 /* What a squared length found by adding up numbers of 32 bits in LANES lanes is wrong at most: the vector is rounded,
  * and so is each of `dimensions / LANES` sums, twice. */
-static double square_slack(uint32_t dimensions) { return 4e-7 + 3e-8 * dimensions; }
+static double square_slack(uint32_t dimensions) { return 1e-6 + 3e-8 * dimensions; }
 
 /* How far out the code of a vector's largest number is; less cuts that one, and resolves the others better. The one
  * that fits a vector best is taken. */
