@@ -9,6 +9,9 @@ import pytest
 pytest.importorskip("numpy")
 
 from bench import vectors
+from kbdb.index.engine import engine
+
+pytestmark = pytest.mark.skipif(engine().IMPLEMENTATION != "c", reason="the benchmark is of the compiled engine")
 
 
 def test_it_compares_made_collections(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
