@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 typedef struct {
     const uint8_t *next;
@@ -24,6 +25,14 @@ static inline uint32_t kb_load_u32(const uint8_t *bytes) {
 
 static inline uint64_t kb_load_u64(const uint8_t *bytes) {
     return (uint64_t)kb_load_u32(bytes) | (uint64_t)kb_load_u32(bytes + 4) << 32;
+}
+
+/* An IEEE 754 number of 32 bits. */
+static inline float kb_load_f32(const uint8_t *bytes) {
+    uint32_t bits = kb_load_u32(bytes);
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
 }
 
 /* The bytes, 1 to 4, that a number needs; and a number of so many. */

@@ -19,15 +19,23 @@ typedef enum {
     KB_E_SINK       /* the caller's sink would not take any more (sink.h) */
 } kb_status;
 
-/* The four files of a segment; also the order in which functions take them. */
-typedef enum { KB_FILE_TERMS, KB_FILE_POSITIONS, KB_FILE_CORPUS, KB_FILE_REFERENCES, KB_FILES } kb_file;
+/* The four files of a segment; also the order in which functions take them. Vectors are no part of a segment. */
+typedef enum {
+    KB_FILE_TERMS,
+    KB_FILE_POSITIONS,
+    KB_FILE_CORPUS,
+    KB_FILE_REFERENCES,
+    KB_FILES,
+    KB_FILE_VECTORS = KB_FILES
+} kb_file;
 
 /* Filled by the function that found KB_E_CORRUPT or KB_E_STALE, and only then. The message is static. */
 typedef struct {
     const char *message;
     uint64_t offset; /* in the file; of the first byte that is known to be wrong, or of what holds it */
     kb_file file;
-    uint32_t segment; /* its place in the searcher's list; only set by functions over several segments */
+    uint32_t segment; /* its place in the searcher's list, or among the parts for vectors; only set by functions over
+                         several */
 } kb_error;
 
 static inline kb_status kb_corrupt(kb_file file, uint64_t offset, const char *message, kb_error *error) {

@@ -20,6 +20,7 @@ cdef extern from "error.h" nogil:
         KB_FILES
     ctypedef enum kb_file:
         KB_FILE_TERMS
+        KB_FILE_VECTORS
     ctypedef struct kb_error:
         const char *message
         uint64_t offset
@@ -292,3 +293,74 @@ cdef extern from "similar.h" nogil:
 
     kb_status kb_similar(const kb_searcher *searcher, const kb_likeness *wanted, uint32_t limit, kb_scratch *scratch,
                          kb_hit *hits, uint32_t *found, kb_error *error)
+
+cdef extern from "dot.h" nogil:
+    ctypedef double (*kb_dot)(const double *left, const uint8_t *right, size_t count) noexcept
+    double kb_dot_portable(const double *left, const uint8_t *right, size_t count) noexcept
+    kb_dot kb_dot_avx2()
+
+cdef extern from "vectors_read.h" nogil:
+    ctypedef struct kb_vectors:
+        uint32_t count
+        uint32_t dimensions
+    kb_status kb_vectors_open(const uint8_t *data, size_t length, kb_vectors *vectors, kb_error *error)
+    kb_status kb_vectors_check(const kb_vectors *vectors, kb_dot dot, uint8_t *kbids, double *lengths, kb_error *error)
+    const uint8_t *kb_vectors_kbid(const kb_vectors *vectors, uint32_t record)
+    const uint8_t *kb_vectors_components(const kb_vectors *vectors, uint32_t record)
+    cbool kb_vectors_are_finite(const uint8_t *components, uint32_t dimensions)
+    cbool kb_vectors_find(const uint8_t *kbids, uint32_t count, const uint8_t *kbid, uint32_t *record)
+
+cdef extern from "vectors_write.h" nogil:
+    ctypedef struct kb_vectors_new:
+        uint32_t dimensions
+        uint32_t count
+        const uint8_t *kbids
+        const uint8_t *components
+        const uint32_t *order
+    ctypedef struct kb_vectors_part:
+        const kb_vectors *vectors
+        const uint8_t *kbids
+        const uint8_t *keep
+    kb_status kb_vectors_write(const kb_vectors_new *vectors, const kb_sink *sink, uint32_t *wrong)
+    kb_status kb_vectors_merge(const kb_vectors_part *parts, uint32_t count, uint32_t dimensions, const kb_sink *sink)
+
+cdef extern from "sketch.h" nogil:
+    ctypedef struct kb_sketches:
+        uint32_t count
+    ctypedef struct kb_sketch_ways:
+        pass
+    const kb_sketch_ways kb_sketch_portable
+    const kb_sketch_ways *kb_sketch_avx2()
+    kb_status kb_sketches_new(const kb_vectors *vectors, const double *lengths, kb_sketches *sketches)
+    void kb_sketches_free(kb_sketches *sketches)
+    size_t kb_sketches_bytes(const kb_sketches *sketches)
+
+cdef extern from "vector_search.h" nogil:
+    ctypedef struct kb_owner:
+        uint32_t segment
+        uint32_t entry
+    ctypedef struct kb_vector_part:
+        const kb_vectors *vectors
+        const uint8_t *kbids
+        const double *lengths
+        const kb_sketches *sketches
+        kb_owner *owners
+        uint8_t *pointing
+    ctypedef struct kb_vector_searcher:
+        kb_vector_part *parts
+        uint32_t count
+        uint32_t dimensions
+        uint64_t sections
+    ctypedef struct kb_vector_hit:
+        double score
+        kb_owner owner
+        const uint8_t *kbid
+    ctypedef struct kb_vector_ways:
+        kb_dot dot
+        const kb_sketch_ways *sketches
+    kb_status kb_vector_searcher_open(const kb_view *views, uint32_t count, kb_vector_searcher *searcher,
+                                      kb_error *error)
+    void kb_vector_missing(const kb_vector_searcher *searcher, uint8_t *const *live)
+    void kb_vector_held(const kb_vector_part *part, uint8_t *held)
+    kb_status kb_vector_search(const kb_vector_searcher *searcher, const uint8_t *query, const uint8_t *const *allowed,
+                               uint32_t limit, const kb_vector_ways *ways, kb_vector_hit *hits, uint32_t *count)

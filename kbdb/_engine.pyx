@@ -9,7 +9,7 @@ from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.unicode cimport PyUnicode_AsUTF8AndSize, PyUnicode_DecodeUTF8
 from libc.stdlib cimport calloc, free, getenv, malloc
-from libc.string cimport memcmp, memset, strcmp
+from libc.string cimport memcmp, memcpy, memset, strcmp
 
 import os
 
@@ -21,18 +21,23 @@ from kbdb.checks import (
     check_entry,
     check_entry_number,
     check_fingerprint,
+    check_finite,
     check_kbid,
     check_limit,
     check_params,
+    check_parts,
     check_plan,
+    check_query,
+    check_record_number,
     check_segment_number,
     check_stems,
     check_threshold,
+    check_vectors,
     utf8,
 )
 from kbdb.errors import CorruptError, InvalidArgumentError, StaleIndexError, TomlError, TooLargeError
 from kbdb.normalise import ANALYSIS_VERSION, fold, normalise
-from kbdb.plan import FIELDS, TOTAL_LIMIT, EngineHit, EngineResult, SegmentFiles, Share
+from kbdb.plan import FIELDS, TOTAL_LIMIT, EngineHit, EngineResult, SegmentFiles, Share, VectorHit
 
 __all__ = [
     "ANALYSIS_VERSION",
@@ -40,15 +45,19 @@ __all__ = [
     "Builder",
     "Searcher",
     "Segment",
+    "VectorSearcher",
+    "Vectors",
     "idf",
     "merge",
+    "merge_vectors",
     "scan_toml",
     "tokenise",
+    "write_vectors",
 ]
 
 IMPLEMENTATION = "c"
 
-FILE_NAMES = ("terms.idx", "positions.idx", "corpus.dat", "references.idx")
+FILE_NAMES = ("terms.idx", "positions.idx", "corpus.dat", "references.idx", "vectors.idx")
 REBUILD = "the index can be made anew: kbdb rebuild"
 # Stems a searcher remembers; past it it forgets them all, so that hostile queries cannot fill memory.
 TERMS_KEPT = 1 << 16
@@ -127,3 +136,5 @@ include "_engine_segment.pxi"
 include "_engine_builder.pxi"
 include "_engine_merge.pxi"
 include "_engine_searcher.pxi"
+include "_engine_vectors.pxi"
+include "_engine_vector_search.pxi"

@@ -18,6 +18,12 @@ MAX_WEIGHT = 1e6
 MAX_DISTANCE = 8
 """Words further apart than this many edits are not near."""
 
+MAX_DIMENSIONS = 65_535
+"""Vectors are of at most so many: vectors.idx has 16 bits for the number."""
+
+MAX_RECORDS = 1 << 30
+"""A file of vectors holds at most as many as a segment has entries."""
+
 
 def utf8(text: str, what: str) -> bytes:
     """The text's UTF-8 bytes.
@@ -165,3 +171,56 @@ def check_plan(plan: Plan) -> None:
                     raise InvalidArgumentError(f"clause {number} has an empty stem")
                 if not stem.isascii():
                     utf8(stem, f"a stem of clause {number}")
+
+
+def check_record_number(record: int, records: int) -> None:
+    """A record's number is from 0 to below the number of records."""
+    if not 0 <= record < records:
+        raise InvalidArgumentError(f"record {record} is not one of {records}")
+
+
+def check_vectors(dimensions: int, kbids: Sequence[bytes], size: int) -> list[int]:
+    """Vectors to write have dimensions and kbids that are right and distinct, and numbers for each.
+
+    Args:
+        dimensions: of each vector.
+        kbids: one a vector.
+        size: bytes of all their numbers.
+
+    Returns:
+        The numbers of the kbids, by ascending kbid.
+    """
+    if not 1 <= dimensions <= MAX_DIMENSIONS:
+        raise InvalidArgumentError(f"vectors have from 1 to {MAX_DIMENSIONS} dimensions, not {dimensions}")
+    if len(kbids) > MAX_RECORDS:
+        raise InvalidArgumentError(f"a file holds at most {MAX_RECORDS} vectors, not {len(kbids)}")
+    for kbid in kbids:
+        check_kbid(kbid)
+    if size != 4 * dimensions * len(kbids):
+        expected = f"{len(kbids)} of {dimensions} dimensions need {4 * dimensions * len(kbids)}"
+        raise InvalidArgumentError(f"vectors of {size} bytes; {expected}")
+    order = sorted(range(len(kbids)), key=kbids.__getitem__)
+    for left, right in pairwise(order):
+        if kbids[left] == kbids[right]:
+            raise InvalidArgumentError(f"the kbid {kbids[left].hex()} has two vectors")
+    return order
+
+
+def check_parts(dimensions: Sequence[int], *, merging: bool = False) -> None:
+    """Files of vectors have the same dimensions; only of at least one can another be made."""
+    if merging and not dimensions:
+        raise InvalidArgumentError("no files of vectors to merge")
+    if len(set(dimensions)) > 1:
+        raise InvalidArgumentError(f"vectors of different dimensions: {', '.join(map(str, dimensions))}")
+
+
+def check_query(size: int, dimensions: int) -> None:
+    """A query has a number of 4 bytes for each dimension."""
+    if size != 4 * dimensions:
+        raise InvalidArgumentError(f"a query of {size} bytes; {dimensions} dimensions need {4 * dimensions}")
+
+
+def check_finite(is_finite: bool, what: str) -> None:
+    """Numbers of vectors are finite."""
+    if not is_finite:
+        raise InvalidArgumentError(f"{what} holds what is no finite number")

@@ -107,6 +107,15 @@ class EngineResult(NamedTuple):
     total_is_exact: bool
 
 
+class VectorHit(NamedTuple):
+    """A section found by its vector: its segment's place in the searcher's list, its entry there, cosine, kbid."""
+
+    segment: int
+    entry: int
+    score: float
+    kbid: str
+
+
 TOTAL_LIMIT = 1000
 """Totals are exact up to this number; past it they are this number, a lower bound."""
 

@@ -12,6 +12,10 @@ from kbdb.reference.merge import merge
 from kbdb.reference.searcher import Searcher
 from kbdb.reference.segment import Segment
 from kbdb.reference.toml import scan_toml
+from kbdb.reference.vector_search import VectorSearcher
+from kbdb.reference.vectors_read import Vectors
+from kbdb.reference.vectors_write import vectors_merge as merge_vectors
+from kbdb.reference.vectors_write import vectors_write as write_vectors
 
 IMPLEMENTATION = "reference"
 
@@ -21,8 +25,12 @@ __all__ = [
     "Builder",
     "Searcher",
     "Segment",
+    "VectorSearcher",
+    "Vectors",
     "idf",
     "merge",
+    "merge_vectors",
     "scan_toml",
     "tokenise",
+    "write_vectors",
 ]

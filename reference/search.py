@@ -89,7 +89,7 @@ def _hit(searcher: Searcher, clauses: list[_Clause], segment: int, entry: int) -
         score = score + share.value
         matched |= 1 << share.clause
     kbid = corpus_kbid(searcher.segments[segment].corpus, entry)
-    return EngineHit(segment, entry, score, matched, _kbid_text(kbid))
+    return EngineHit(segment, entry, score, matched, kbid_text(kbid))
 
 
 def _shares(searcher: Searcher, clauses: list[_Clause], segment: int, entry: int) -> tuple[Share, ...]:
@@ -120,6 +120,6 @@ def _saturation(searcher: Searcher, segment: int, entry: int, frequencies: Frequ
     return bm25f_saturation(searcher.params, searcher.averages, lengths, frequencies)
 
 
-def _kbid_text(kbid: bytes) -> str:
+def kbid_text(kbid: bytes) -> str:
     number = int.from_bytes(kbid, "big") << 2
     return "".join(KBID_ALPHABET[number >> shift & 31] for shift in range(125, -1, -5))

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from mmap import mmap
 from typing import Protocol
 
-from kbdb.plan import EngineResult, Entry, Params, Plan, SegmentFiles, Share
+from kbdb.plan import EngineResult, Entry, Params, Plan, SegmentFiles, Share, VectorHit
 
 Buffer = bytes | memoryview | mmap
-"""What a segment's file may be handed over as; it is kept alive as long as the segment."""
+"""What a file may be handed over as; it is kept alive as long as what is opened from it."""
 
 Stem = Callable[[list[str]], list[str]]
 """Distinct surface words to their stems, one for one."""
@@ -18,6 +18,10 @@ Stem = Callable[[list[str]], list[str]]
 Into = Callable[[int, int, bytes], None]
 """Takes bytes of a segment's files: the number of a file in the order of ``SegmentFiles``, an offset, and what belongs
 there. Each byte of a file comes once, not always in order."""
+
+
+IntoFile = Callable[[int, bytes], None]
+"""Takes bytes of one file: an offset, and what belongs there. Each byte comes once."""
 
 
 class Segment(Protocol):
@@ -79,6 +83,40 @@ class Searcher(Protocol):
     ) -> list[list[tuple[int, int, float]]]: ...
 
 
+class Vectors(Protocol):
+    """An open vectors.idx. Opening looks at its header and length; the first use of a record checks them all.
+
+    ``prepare`` makes later searches fast, and changes no answer.
+    """
+
+    dimensions: int
+    records: int
+    memory_bytes: int
+
+    def kbid(self, record: int) -> bytes: ...
+    def find(self, kbid: bytes) -> int: ...
+    def vector(self, record: int) -> bytes: ...
+    def prepare(self) -> None: ...
+    def verify(self) -> None: ...
+
+
+class VectorSearcher(Protocol):
+    """Finds what is nearest to a vector among the live sections; a snapshot like a Searcher, over the same segments.
+
+    ``missing`` are the live sections without a vector, a bitmap a segment; ``held`` the records that count, a bitmap a
+    file.
+    """
+
+    sections: int
+    memory_bytes: int
+
+    def missing(self) -> list[bytes]: ...
+    def held(self) -> list[bytes]: ...
+    def search(
+        self, query: Buffer, limit: int, allowed: Sequence[bytes] | None = None, *, exact: bool = False
+    ) -> tuple[VectorHit, ...]: ...
+
+
 class SegmentOpener(Protocol):
     def __call__(
         self,
@@ -115,6 +153,30 @@ class Merger(Protocol):
     ) -> None: ...
 
 
+class VectorsOpener(Protocol):
+    def __call__(self, data: Buffer, *, name: str = "") -> Vectors: ...
+
+
+class VectorSearcherMaker(Protocol):
+    """Joins files of vectors, oldest first, with what is live of segments; the newest vector of a section counts."""
+
+    def __call__(
+        self, vectors: Sequence[Vectors], segments: Sequence[Segment], live: Sequence[bytes]
+    ) -> VectorSearcher: ...
+
+
+class VectorsWriter(Protocol):
+    """Writes a vectors.idx of kbids in any order, each once, and their vectors in turn."""
+
+    def __call__(self, dimensions: int, kbids: Iterable[bytes], vectors: Buffer, into: IntoFile) -> None: ...
+
+
+class VectorsMerger(Protocol):
+    """Makes one vectors.idx of several, oldest first, of the records whose bits are set; the newest of a kbid wins."""
+
+    def __call__(self, parts: Sequence[Vectors], keeps: Sequence[bytes], into: IntoFile) -> None: ...
+
+
 class EngineModule(Protocol):
     """The names of an engine module."""
 
@@ -124,6 +186,10 @@ class EngineModule(Protocol):
     Segment: SegmentOpener
     Searcher: SearcherMaker
     merge: Merger
+    Vectors: VectorsOpener
+    VectorSearcher: VectorSearcherMaker
+    write_vectors: VectorsWriter
+    merge_vectors: VectorsMerger
 
     tokenise: Callable[[str], list[tuple[int, str]]]
     scan_toml: Callable[[bytes], dict[str, object]]

@@ -13,8 +13,8 @@ from typing import TypeVar, cast
 
 from kbdb.errors import CorruptError, KbdbError, StaleIndexError
 from kbdb.index import api
-from kbdb.index.in_memory import in_memory
-from kbdb.plan import EngineResult, Entry, Params, Plan, SegmentFiles, Share
+from kbdb.index.in_memory import file_in_memory, in_memory
+from kbdb.plan import EngineResult, Entry, Params, Plan, SegmentFiles, Share, VectorHit
 
 IMPLEMENTATION = "checked"
 
@@ -254,3 +254,96 @@ class Searcher:
 
     def _ask(self, what: str, question: Callable[[api.Searcher], T]) -> T:
         return _same(f"Searcher.{what}", lambda: question(self.compiled), lambda: question(self.reference))
+
+
+class Vectors:
+    """A file of vectors opened by both engines."""
+
+    def __init__(self, data: api.Buffer, *, name: str = "") -> None:
+        """See ``kbdb.reference.Vectors``."""
+        self.compiled, self.reference = _pair(
+            "Vectors", lambda: COMPILED.Vectors(data, name=name), lambda: REFERENCE.Vectors(data, name=name)
+        )
+        self.dimensions = self._ask("dimensions", lambda vectors: vectors.dimensions)
+        self.records = self._ask("records", lambda vectors: vectors.records)
+
+    @property
+    def memory_bytes(self) -> int:
+        """What the compiled engine holds; the one number in which they may differ."""
+        return self.compiled.memory_bytes
+
+    def kbid(self, record: int) -> bytes:
+        return self._ask("kbid", lambda vectors: vectors.kbid(record))
+
+    def find(self, kbid: bytes) -> int:
+        return self._ask("find", lambda vectors: vectors.find(kbid))
+
+    def vector(self, record: int) -> bytes:
+        return self._ask("vector", lambda vectors: vectors.vector(record))
+
+    def prepare(self) -> None:
+        return self._ask("prepare", lambda vectors: vectors.prepare())
+
+    def verify(self) -> None:
+        return self._ask("verify", lambda vectors: vectors.verify())
+
+    def _ask(self, what: str, question: Callable[[api.Vectors], T]) -> T:
+        return _same(f"Vectors.{what}", lambda: question(self.compiled), lambda: question(self.reference))
+
+
+def write_vectors(dimensions: int, kbids: Iterable[bytes], vectors: api.Buffer, into: api.IntoFile) -> None:
+    """See ``kbdb.reference.write_vectors``."""
+    ids = list(kbids)
+    written = _same(
+        "write_vectors",
+        lambda: file_in_memory(lambda into: COMPILED.write_vectors(dimensions, ids, vectors, into)),
+        lambda: file_in_memory(lambda into: REFERENCE.write_vectors(dimensions, ids, vectors, into)),
+    )
+    into(0, written)
+
+
+def merge_vectors(parts: Sequence[Vectors], keeps: Sequence[bytes], into: api.IntoFile) -> None:
+    """See ``kbdb.reference.merge_vectors``."""
+    compiled, reference = [part.compiled for part in parts], [part.reference for part in parts]
+    merged = _same(
+        "merge_vectors",
+        lambda: file_in_memory(lambda into: COMPILED.merge_vectors(compiled, keeps, into)),
+        lambda: file_in_memory(lambda into: REFERENCE.merge_vectors(reference, keeps, into)),
+    )
+    into(0, merged)
+
+
+class VectorSearcher:
+    """Both searchers of vectors; their answers must be equal."""
+
+    def __init__(self, vectors: Sequence[Vectors], segments: Sequence[Segment], live: Sequence[bytes]) -> None:
+        """See ``kbdb.reference.VectorSearcher``."""
+        self.compiled, self.reference = _pair(
+            "VectorSearcher",
+            lambda: COMPILED.VectorSearcher(
+                [part.compiled for part in vectors], [segment.compiled for segment in segments], live
+            ),
+            lambda: REFERENCE.VectorSearcher(
+                [part.reference for part in vectors], [segment.reference for segment in segments], live
+            ),
+        )
+        self.sections = self._ask("sections", lambda searcher: searcher.sections)
+
+    @property
+    def memory_bytes(self) -> int:
+        """What the compiled engine holds; the one number in which they may differ."""
+        return self.compiled.memory_bytes
+
+    def missing(self) -> list[bytes]:
+        return self._ask("missing", lambda searcher: searcher.missing())
+
+    def held(self) -> list[bytes]:
+        return self._ask("held", lambda searcher: searcher.held())
+
+    def search(
+        self, query: api.Buffer, limit: int, allowed: Sequence[bytes] | None = None, *, exact: bool = False
+    ) -> tuple[VectorHit, ...]:
+        return self._ask("search", lambda searcher: searcher.search(query, limit, allowed, exact=exact))
+
+    def _ask(self, what: str, question: Callable[[api.VectorSearcher], T]) -> T:
+        return _same(f"VectorSearcher.{what}", lambda: question(self.compiled), lambda: question(self.reference))

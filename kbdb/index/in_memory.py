@@ -1,11 +1,11 @@
-"""A segment's files in memory, from what an engine's merge writes."""
+"""Files in memory, from what an engine writes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from io import BytesIO
 
-from kbdb.index.api import Into
+from kbdb.index.api import Into, IntoFile
 from kbdb.plan import SegmentFiles
 
 
@@ -20,3 +20,15 @@ def in_memory(write: Callable[[Into], None]) -> SegmentFiles:
     write(into)
     terms, positions, corpus, references = (file.getvalue() for file in files)
     return SegmentFiles(terms, positions, corpus, references)
+
+
+def file_in_memory(write: Callable[[IntoFile], None]) -> bytes:
+    """The one file that ``write`` puts into what it is called with."""
+    file = BytesIO()
+
+    def into(offset: int, data: bytes) -> None:
+        file.seek(offset)
+        file.write(data)
+
+    write(into)
+    return file.getvalue()

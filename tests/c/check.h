@@ -31,5 +31,10 @@ void test_merge_damage(void);
 void test_strategies(void);
 void test_false_impacts(void);
 void test_hostile_windows(void);
+void test_dot(void);
+void test_sketch_bounds(void);
+void test_vector_searches(void);
+void test_vector_damage(void);
+void test_vector_sinks(void);
 
 #endif

@@ -32,6 +32,11 @@ int main(void) {
     test_strategies();
     test_false_impacts();
     test_hostile_windows();
+    test_dot();
+    test_sketch_bounds();
+    test_vector_searches();
+    test_vector_damage();
+    test_vector_sinks();
     printf("%d failures\n", failures);
     return failures != 0;
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from typing import Any, cast
 
@@ -21,9 +22,11 @@ from engines import (
     open_files,
     plan,
 )
+from vectors import joined, vectors_file
 
 from kbdb.errors import CorruptError, InvalidArgumentError, TomlError
 from kbdb.index.api import EngineModule
+from kbdb.index.in_memory import file_in_memory
 from kbdb.plan import Share
 
 pytestmark = needs_compiled
@@ -61,6 +64,29 @@ def test_it_answers_like_the_reference() -> None:
     assert (REFERENCE.tokenise("a b-c"), REFERENCE.idf(3, 2)) == (engine.tokenise("a b-c"), engine.idf(3, 2))
     assert REFERENCE.scan_toml(b'a = "b"\n') == engine.scan_toml(b'a = "b"\n')
     assert ("checked", REFERENCE.ANALYSIS_VERSION) == (engine.IMPLEMENTATION, engine.ANALYSIS_VERSION)
+
+
+def test_it_searches_vectors() -> None:
+    engine = cast(EngineModule, CHECKED)
+    old = vectors_file(engine, 2, {1: [1.0, 0.5], 2: [-1.0, 0.0]})
+    new = vectors_file(engine, 2, {1: [0.0, 1.0]})
+    files = [build(REFERENCE, ENTRIES)]
+    answers = []
+    for one in (REFERENCE, engine):
+        vectors = one.Vectors(old)
+        vectors.verify()
+        parts = [one.Vectors(old), one.Vectors(new)]
+        merge = partial(one.merge_vectors, parts, [b"\3", b"\1"])
+        _, searcher = joined(one, [old, new], files, prepared=True)
+        answers.append(
+            [
+                *(vectors.dimensions, vectors.records, vectors.kbid(0), vectors.find(kbid(2)), vectors.vector(1)),
+                *(file_in_memory(merge), searcher.sections, searcher.missing(), searcher.held()),
+                *(searcher.search(b"\0\0\x80?" * 2, 9), searcher.search(b"\0\0\x80?" * 2, 9, [b"\1"], exact=True)),
+            ]
+        )
+    assert answers[0] == answers[1]
+    assert engine.Vectors(old).memory_bytes > 0
 
 
 def test_it_merges() -> None:

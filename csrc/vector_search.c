@@ -1,0 +1,284 @@
+/* Vectors by cosine. */
+#include "vector_search.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bitmap.h"
+
+#define DEFERRED 4096u /* records that wait */
+#define NOTHING (-2.0) /* below every cosine */
+
+/* Joins one segment: walks its live entries and, beside them, the kbids of each part. `at` has a number for each part.
+ */
+static kb_status join(const kb_view *view, uint32_t segment, kb_vector_searcher *searcher, uint32_t *at,
+                      kb_error *error) {
+    const kb_table *table = &view->segment->corpus.kbids;
+    const uint8_t *kbids = NULL;
+    kb_status status = kb_table_bytes(table, 0, table->length, &kbids, error);
+    memset(at, 0, searcher->count * sizeof *at);
+    for (uint32_t entry = 0; entry < view->segment->entries && status == KB_OK; entry++) {
+        const uint8_t *kbid = kbids + (size_t)entry * KB_KBID_BYTES;
+        if (!kb_bitmap_has(view->live, entry))
+            continue;
+        for (uint32_t i = searcher->count; i > 0; i--) {
+            kb_vector_part *part = &searcher->parts[i - 1];
+            const uint32_t count = part->vectors->count;
+            at[i - 1] = kb_vectors_seek(part->kbids, count, at[i - 1], kbid);
+            if (at[i - 1] == count || memcmp(part->kbids + (size_t)at[i - 1] * KB_KBID_BYTES, kbid, KB_KBID_BYTES) != 0)
+                continue;
+            searcher->sections += part->owners[at[i - 1]].segment == KB_NOBODYS;
+            part->owners[at[i - 1]] = (kb_owner){segment, entry};
+            if (part->lengths[at[i - 1]] > 0.0)
+                kb_bitmap_set(part->pointing, at[i - 1]);
+            break;
+        }
+    }
+    return status;
+}
+
+kb_status kb_vector_searcher_open(const kb_view *views, uint32_t views_count, kb_vector_searcher *searcher,
+                                  kb_error *error) {
+    uint32_t *at = malloc(((size_t)searcher->count + 1) * sizeof *at);
+    kb_status status = at == NULL ? KB_E_MEMORY : KB_OK;
+    searcher->sections = 0;
+    for (uint32_t i = 0; i < searcher->count; i++)
+        for (uint32_t record = 0; record < searcher->parts[i].vectors->count; record++)
+            searcher->parts[i].owners[record] = (kb_owner){KB_NOBODYS, 0};
+    for (uint32_t i = 0; i < views_count && status == KB_OK; i++) {
+        error->segment = i;
+        status = join(&views[i], i, searcher, at, error);
+    }
+    free(at);
+    return status;
+}
+
+void kb_vector_missing(const kb_vector_searcher *searcher, uint8_t *const *live) {
+    for (uint32_t i = 0; i < searcher->count; i++) {
+        const kb_vector_part *part = &searcher->parts[i];
+        for (uint32_t record = 0; record < part->vectors->count; record++) {
+            const kb_owner owner = part->owners[record];
+            if (owner.segment != KB_NOBODYS)
+                live[owner.segment][owner.entry >> 3] &= (uint8_t)~(1u << (owner.entry & 7));
+        }
+    }
+}
+
+void kb_vector_held(const kb_vector_part *part, uint8_t *held) {
+    for (uint32_t record = 0; record < part->vectors->count; record++)
+        if (part->owners[record].segment != KB_NOBODYS)
+            kb_bitmap_set(held, record);
+}
+
+/* One search, at one part. */
+typedef struct {
+    const kb_vector_part *part;
+    const uint8_t *const *allowed;
+    kb_dot dot;
+    const double *query;
+    uint32_t dimensions;
+    double length; /* of the query */
+    /* A heap with the worst hit on top, with room for `limit`, which is not 0. */
+    kb_vector_hit *hits;
+    uint32_t limit;
+    uint32_t count;
+} task;
+
+static bool is_better(const kb_vector_hit *left, const kb_vector_hit *right) {
+    if (left->score != right->score)
+        return left->score > right->score;
+    return memcmp(left->kbid, right->kbid, KB_KBID_BYTES) < 0;
+}
+
+/* Puts a hit where the heap's order wants it, from the free place `at` downwards among the first `count`. */
+static void sift_down(kb_vector_hit *hits, const kb_vector_hit hit, uint32_t at, uint32_t count) {
+    for (;;) {
+        uint64_t child = (uint64_t)at * 2 + 1;
+        if (child >= count)
+            break;
+        if (child + 1 < count && is_better(&hits[child], &hits[child + 1]))
+            child++;
+        if (!is_better(&hit, &hits[child]))
+            break;
+        hits[at] = hits[child];
+        at = (uint32_t)child;
+    }
+    hits[at] = hit;
+}
+
+static void add(task *search, const kb_vector_hit hit) {
+    kb_vector_hit *hits = search->hits;
+    if (search->count == search->limit) {
+        if (is_better(&hit, &hits[0]))
+            sift_down(hits, hit, 0, search->count);
+        return;
+    }
+    uint32_t at = search->count++;
+    while (at > 0 && is_better(&hits[(at - 1) / 2], &hit)) {
+        hits[at] = hits[(at - 1) / 2];
+        at = (at - 1) / 2;
+    }
+    hits[at] = hit;
+}
+
+/* Sorts the hits, best first. */
+static void finish(task *search) {
+    for (uint32_t left = search->count; left > 1; left--) {
+        kb_vector_hit last = search->hits[left - 1];
+        search->hits[left - 1] = search->hits[0];
+        sift_down(search->hits, last, 0, left - 1);
+    }
+}
+
+/* What a cosine must reach to be a hit; rounded to 32 bits it stays within the slack of a sketch's bound. */
+static float least_of(const task *search) {
+    return (float)(search->count < search->limit ? NOTHING : search->hits[0].score);
+}
+
+static void look_at(task *search, uint32_t record) {
+    const kb_vector_part *part = search->part;
+    double product = search->dot(search->query, kb_vectors_components(part->vectors, record), search->dimensions);
+    add(search, (kb_vector_hit){kb_cosine(product, search->length, part->lengths[record]), part->owners[record],
+                                part->kbids + (size_t)record * KB_KBID_BYTES});
+}
+
+/* Those records of a block of 64 that may be hits. */
+static uint64_t candidates(const task *search, uint32_t block) {
+    uint64_t word = kb_bitmap_word(search->part->pointing, search->part->vectors->count, block);
+    if (search->allowed == NULL)
+        return word;
+    for (uint64_t left = word; left != 0; left &= left - 1) {
+        uint32_t record = block * 64 + (uint32_t)__builtin_ctzll(left);
+        const kb_owner owner = search->part->owners[record];
+        if (!kb_bitmap_has(search->allowed[owner.segment], owner.entry))
+            word &= ~(left & -left);
+    }
+    return word;
+}
+
+static void look_at_all(task *search) {
+    for (uint32_t block = 0; block < kb_bitmap_words(search->part->vectors->count); block++)
+        for (uint64_t left = candidates(search, block); left != 0; left &= left - 1)
+            look_at(search, block * 64 + (uint32_t)__builtin_ctzll(left));
+}
+
+/* Records that may be hits, and what their cosines are at most. */
+typedef struct {
+    uint32_t count;
+    uint32_t records[DEFERRED];
+    float most[DEFERRED];
+} deferred;
+
+/* A search that goes through sketches. */
+typedef struct {
+    task *search;
+    const kb_sketch_ways *ways;
+    const kb_sketch_query *query;
+    deferred *waiting;
+} sketch_task;
+
+/* Drops those that cannot be hits any more. */
+static void drop(const task *search, deferred *waiting) {
+    const float least = least_of(search);
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < waiting->count; i++) {
+        waiting->records[left] = waiting->records[i];
+        waiting->most[left] = waiting->most[i];
+        left += waiting->most[i] >= least;
+    }
+    waiting->count = left;
+}
+
+/* Looks at those that wait and may still be hits by both layers of their sketches. */
+static void settle(const sketch_task *by) {
+    task *search = by->search;
+    deferred *waiting = by->waiting;
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < waiting->count; i++) {
+        const uint32_t record = waiting->records[i];
+        const float least = least_of(search);
+        if (waiting->most[i] < least)
+            continue;
+        kb_sketch_bound bound = kb_sketch_refine(search->part->sketches, by->ways, record, by->query, waiting->most[i]);
+        if (bound.about >= least) {
+            look_at(search, record);
+        } else if (bound.most >= least) {
+            waiting->records[left] = record;
+            waiting->most[left++] = bound.most;
+        }
+    }
+    for (uint32_t i = 0; i < left; i++)
+        if (waiting->most[i] >= least_of(search))
+            look_at(search, waiting->records[i]);
+    waiting->count = 0;
+}
+
+static void make_room(const sketch_task *by) {
+    drop(by->search, by->waiting);
+    if (by->waiting->count > DEFERRED / 2)
+        settle(by);
+}
+
+/* Goes through one block. Vectors that are about as good as the heap's are looked at at once, so that what has to be
+ * reached rises quickly; those that only may be wait, and few of them are still worth a look in the end. */
+static void look_at_block(const sketch_task *by, uint32_t block) {
+    task *search = by->search;
+    const kb_sketches *sketches = search->part->sketches;
+    float most[KB_SKETCH_BLOCK];
+    uint64_t left = candidates(search, block);
+    if (left != 0)
+        left &= by->ways->find(sketches, block, by->query, least_of(search), most);
+    for (; left != 0; left &= left - 1) {
+        const uint32_t place = (uint32_t)__builtin_ctzll(left);
+        const uint32_t record = block * KB_SKETCH_BLOCK + place;
+        const float least = least_of(search);
+        if (most[place] - (sketches->coarse.errors[record] + by->query->error) >= least) {
+            look_at(search, record);
+        } else if (most[place] >= least) {
+            if (by->waiting->count == DEFERRED)
+                make_room(by);
+            by->waiting->records[by->waiting->count] = record;
+            by->waiting->most[by->waiting->count++] = most[place];
+        }
+    }
+}
+
+static void look_at_best(const sketch_task *by) {
+    for (uint32_t block = 0; block < kb_bitmap_words(by->search->part->vectors->count); block++)
+        look_at_block(by, block);
+    settle(by);
+}
+
+kb_status kb_vector_search(const kb_vector_searcher *searcher, const uint8_t *query, const uint8_t *const *allowed,
+                           uint32_t limit, const kb_vector_ways *ways, kb_vector_hit *hits, uint32_t *count) {
+    const uint32_t dimensions = searcher->dimensions;
+    double *wide = malloc((size_t)dimensions * sizeof *wide);
+    int8_t *codes = malloc(kb_sketch_query_bytes(dimensions));
+    deferred *waiting = malloc(sizeof *waiting);
+    task search = {.allowed = allowed, .dot = ways->dot, .query = wide, .dimensions = dimensions, .hits = hits};
+    kb_sketch_query sketch;
+    sketch_task by = {&search, ways->sketches, &sketch, waiting};
+    kb_status status = wide == NULL || codes == NULL || waiting == NULL ? KB_E_MEMORY : KB_OK;
+    if (status == KB_OK) {
+        waiting->count = 0;
+        kb_dot_widen(query, dimensions, wide);
+        search.length = sqrt(ways->dot(wide, query, dimensions));
+        search.limit = search.length > 0.0 ? limit : 0;
+    }
+    if (search.limit > 0)
+        kb_sketch_query_new(wide, dimensions, search.length, codes, &sketch);
+    for (uint32_t i = 0; i < searcher->count && search.limit > 0; i++) {
+        search.part = &searcher->parts[i];
+        if (ways->sketches == NULL || search.part->sketches == NULL)
+            look_at_all(&search);
+        else
+            look_at_best(&by);
+    }
+    finish(&search);
+    *count = search.count;
+    free(wide);
+    free(codes);
+    free(waiting);
+    return status;
+}
