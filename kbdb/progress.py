@@ -25,7 +25,7 @@ Report = Callable[[Progress], None]
 """What takes each step. It may raise InterruptedByUserError to end the run: learn then stops after the document just
 learned and tells what it stored, all others leave everything as it was."""
 
-TOLD_EACH = 500
+TOLD_EACH = 100
 """A run through sections or files tells how far it is after so many."""
 
 

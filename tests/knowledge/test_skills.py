@@ -245,7 +245,7 @@ def test_of_two_live_skills_of_a_name_the_one_changed_last_counts(
     times = {"old": "2026-01-01T00:00:00Z", "new": "2026-02-01T00:00:00Z", "newest": "2026-03-01T00:00:00Z"}
 
     def at(name: str) -> None:
-        for module in ("learn", "statement", "stating", "planning", "updating"):
+        for module in ("learn", "statement", "stating", "updating"):
             monkeypatch.setattr(f"kbdb.knowledge.{module}.now_seconds", lambda: times[name])
 
     at("new")

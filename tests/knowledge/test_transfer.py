@@ -12,6 +12,7 @@ import pytest
 from knowledge_base import GUIDE, answers, docid, kbid, read_back, state, titles, write
 
 import kbdb
+from kbdb import progress
 from kbdb.errors import (
     CorruptError,
     HashMismatchError,
@@ -21,7 +22,7 @@ from kbdb.errors import (
     SourceNotFoundError,
     StorageError,
 )
-from kbdb.knowledge import KnowledgeBase, transfer
+from kbdb.knowledge import KnowledgeBase
 from kbdb.knowledge.transfer import read_package
 from kbdb.progress import Progress
 from kbdb.store import faults
@@ -407,10 +408,10 @@ def test_an_export_never_goes_through_a_link(full: KnowledgeBase, tmp_path: Path
 def test_an_export_tells_how_far_it_is_and_ends_early_without_a_trace(
     full: KnowledgeBase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(transfer, "PROGRESS_EACH", 1)
+    monkeypatch.setattr(progress, "TOLD_EACH", 1)
     steps: list[Progress] = []
     full.export(tmp_path / "whole", steps.append)
-    assert [step.done for step in steps] == list(range(steps[0].total))
+    assert [step.done for step in steps] == list(range(1, steps[0].total + 1))
 
     def interrupt(step: Progress) -> None:
         if step.done == 2:

@@ -23,7 +23,7 @@ def _run(method: str) -> Handler:
 
     def run(pool: Pool, given: dict[str, Any], context: Context) -> Form:
         params = {_WIRE.get(name, name): value for name, value in given.items()}
-        found = pool.call_raw(method, params, _report(context) if method in _LONG else None)
+        found = pool.call_raw(method, params, _report(context))
         rounded(found, "elapsed_ms")
         return account(found, DEFAULT_TOKENS)
 
@@ -48,7 +48,6 @@ def _report(context: Context) -> Report:
 
 
 _WIRE = {"dry_run": "dryRun", "keep_days": "keepDays"}
-_LONG = ("rebuildIndexes", "export")
 _EXPORT = _run("export")
 
 CHECK = Tool(
