@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from kbdb.errors import InvalidArgumentError
 from kbdb.lines import LineRange, line_range
 from kbdb.mcp.budget import Form, after, form_fits, longest_text, shrink, shrunk_form
-from kbdb.mcp.tools.tool import MAX_TOKENS, NUMBER, READS, TEXT, Tool, described, gives, takes
+from kbdb.mcp.tools.tool import MAX_TOKENS, NUMBER, READS, TEXT, Tool, described, gives, or_null, takes
 
 if TYPE_CHECKING:
     from kbdb.mcp.pool import Pool
@@ -142,7 +142,7 @@ TOOL = Tool(
             lines=described(TEXT, "12-40, 12- or 12, from 1; all without"),
             max_tokens=MAX_TOKENS,
         ),
-        "outputSchema": gives(content={"type": ["string", "null"]}, next=TEXT, total_lines=NUMBER, state=TEXT),
+        "outputSchema": gives(content=or_null(TEXT), next=TEXT, total_lines=NUMBER, state=TEXT),
         "annotations": READS,
     },
     run,

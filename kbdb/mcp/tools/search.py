@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kbdb.mcp.answers import plain, rounded
 from kbdb.mcp.budget import Form, most_items, short, shrink, shrunk_form
-from kbdb.mcp.tools.tool import MAX_TOKENS, NUMBER, READS, TEXT, TEXTS, YES, Tool, described, gives, takes
+from kbdb.mcp.tools.tool import MAX_TOKENS, NUMBER, READS, TEXT, TEXTS, YES, Tool, described, gives, or_null, takes
 
 if TYPE_CHECKING:
     from kbdb.mcp.pool import Pool
@@ -138,7 +138,7 @@ TOOL = Tool(
             },
             total=NUMBER,
             verdict=TEXT,
-            next_offset={"type": ["integer", "null"]},
+            next_offset=or_null(NUMBER),
         ),
         "annotations": READS,
     },

@@ -59,6 +59,11 @@ def takes(required: tuple[str, ...] = (), **properties: dict[str, Any]) -> dict[
     return schema
 
 
+def or_null(kind: dict[str, Any]) -> dict[str, Any]:
+    """A schema that takes null, too; a list of types is more than some hosts can read."""
+    return {"anyOf": [kind, {"type": "null"}]}
+
+
 def gives(**properties: dict[str, Any]) -> dict[str, Any]:
     """The schema of an answer: what an agent goes on with; there is more.
 
