@@ -108,7 +108,8 @@ class Core:
         delayed = self.store.delayed
         waiting = (f"stored, but not all files are written yet: {delayed.message}",) if delayed else ()
         lost = (f"{self.lost_events}; {RESTORE_EVENTS}",) if self.lost_events else ()
-        return (*lost, *self.indexer.notices, *waiting)
+        unmerged = (self.indexer.unmerged,) if self.indexer.unmerged else ()
+        return (*lost, *self.indexer.notices, *unmerged, *waiting)
 
     @property
     def lost_events(self) -> str:
@@ -130,6 +131,7 @@ class Core:
         try:
             if self.indexer.loaded:
                 self._try_checkpoint()
+            self.indexer.drop_merge()
         finally:
             self._let_go()
 
@@ -332,7 +334,7 @@ class Core:
 
     def _is_settled(self) -> bool:
         """Whether a checkpoint would have nothing to do."""
-        waiting = self.store.journal_commits or self.store.delayed or self.indexer.is_merging
+        waiting = self.store.journal_commits or self.store.delayed or self.indexer.has_merged
         return not waiting and self.indexer.is_written
 
     def _absorb(self, changes: Sequence[Change], before: DocumentListings) -> None:

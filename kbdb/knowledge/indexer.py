@@ -7,6 +7,7 @@ how segments merge in ``kbdb.index.segments``, how they lie on disk in ``kbdb.st
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from functools import partial
@@ -36,6 +37,9 @@ from kbdb.store.ids import kbid_decode, kbid_encode
 from kbdb.store.index_files import IndexMeta
 from kbdb.store.store import Change, Store
 
+MERGE_PAUSE_S, LONGEST_MERGE_PAUSE_S = 60.0, 3600.0
+"""Before merging is tried again that failed; each time twice as long: it reads and writes all of what it merges."""
+
 DocumentListings = dict[str, set[str]]
 """For each docid, the kbids it lists."""
 
@@ -48,6 +52,7 @@ class Indexer:
         meta: what is on disk, or None where nothing is.
         left_out: kbids of stored sections that could not be read, and so are not in the index.
         was_stale: whether what was on disk could not be used, and what was made instead is not written yet.
+        unmerged: why segments could not be merged beside the work the last time, or ``""``.
         lost_events: how many events were known when the index was written and are in no file now; None before the
             index is loaded, and where the events cannot be read.
     """
@@ -77,12 +82,20 @@ class Indexer:
         self.lost_events: int | None = None
         self._segments: SegmentList | None = None
         self._left_behind = ""
+        self.unmerged = ""
         self._merging: Merging | None = None
+        self._merge_pause_s = 0.0
+        self._merge_not_before = 0.0
 
     @property
     def is_merging(self) -> bool:
         """Whether a merge goes on beside the work, or waits to be taken over by ``flush``."""
         return self._merging is not None
+
+    @property
+    def has_merged(self) -> bool:
+        """Whether a merge waits to be taken over by ``flush``."""
+        return self._merging is not None and self._merging.is_done
 
     @property
     def loaded(self) -> bool:
@@ -238,10 +251,23 @@ class Indexer:
             self._merge_beside()
 
     def end_merge(self) -> None:
-        """Ends a merge that goes on beside the work: its outcome is not wanted any more."""
+        """Ends a merge that goes on beside the work, and removes nothing of it."""
         merging, self._merging = self._merging, None
         if merging is not None:
             merging.cancel()
+
+    def drop_merge(self) -> None:
+        """Ends a merge that goes on beside the work, and removes what it wrote where this database still stands."""
+        merging = self._merging
+        self.end_merge()
+        if merging is not None:
+            self._remove_merged(merging)
+
+    def _remove_merged(self, merging: Merging) -> None:
+        # What stays goes with the next opening.
+        with contextlib.suppress(KbdbError):
+            self.store.require_in_place()
+            index_files.remove_segment(self.store.layout, merging.folder)
 
     def _write_current(self, *, soon: bool) -> None:
         segments, layout = self.segments, self.store.layout
@@ -262,7 +288,9 @@ class Indexer:
 
     def _merge_beside(self) -> None:
         """Begins to merge segments on disk where enough of about one size stand side by side."""
-        if self._merging is None and (run := self.segments.run_to_merge()):
+        if self._merging is not None or time.monotonic() < self._merge_not_before:
+            return
+        if run := self.segments.run_to_merge():
             self.store.require_in_place()
             self._merging = Merging(self.store.layout, self.segments, *run)
 
@@ -272,16 +300,20 @@ class Indexer:
         if merging is None or (soon and not merging.is_done):
             return
         if not merging.is_done:
-            self.end_merge()
+            self.drop_merge()
             return
         self._merging = None
         try:
             merging.check()
             merged = self.open_segment(merging.folder)
         except KbdbError as error:
-            # What it was to replace goes on to serve, and is merged another time.
-            self.tell(f"segments could not be merged: {error.message}")
+            # What it was to replace goes on to serve.
+            self._remove_merged(merging)
+            self.unmerged = f"the index stays in more parts than it should: {error.message}"
+            self._merge_pause_s = min(2 * self._merge_pause_s or MERGE_PAUSE_S, LONGEST_MERGE_PAUSE_S)
+            self._merge_not_before = time.monotonic() + self._merge_pause_s
             return
+        self.unmerged, self._merge_pause_s = "", 0.0
         self._segments = self.segments.with_run_merged(merging.run, merged, merging.folder)
 
     def sweep_left_over(self) -> None:

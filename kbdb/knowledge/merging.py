@@ -1,7 +1,8 @@
 """A merge of segments on disk that goes on beside commits and searches, in a thread of its own.
 
 What it reads never changes, and nothing names what it writes before ``Indexer`` takes it over between two commits. A
-crash meanwhile leaves a folder that the next opening sweeps away.
+crash meanwhile leaves a folder that the next opening sweeps away. It removes nothing itself: another database may have
+taken the place of this one meanwhile.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from threading import Thread
 
+from kbdb.errors import KbdbError
 from kbdb.index.api import Into
 from kbdb.index.segments import SegmentList, Slot
 from kbdb.paths import Layout
@@ -38,7 +40,7 @@ class Merging:
         self._segments = segments
         self._first = first
         self._cancelled = False
-        self._error: Exception | None = None
+        self._error: KbdbError | None = None
         # A process that ends meanwhile does not wait for it: nothing is lost.
         self._thread = Thread(target=self._work, name="kbdb-merge", daemon=True)
         self._thread.start()
@@ -52,24 +54,26 @@ class Merging:
         """Waits for its end.
 
         Raises:
-            KbdbError: it could not be done, and the folder is gone.
+            KbdbError: it could not be done.
         """
         self._thread.join()
         if self._error is not None:
             raise self._error
 
     def cancel(self) -> None:
-        """Ends it early, and waits for that: the folder is gone then."""
+        """Ends it early, and waits for that."""
         self._cancelled = True
         self._thread.join()
-        index_files.remove_segment(self._layout, self.folder)
 
     def _work(self) -> None:
         try:
             index_files.write_segment(self._layout, self.folder, self._write, paced=True)
-        except Exception as error:
-            index_files.remove_segment(self._layout, self.folder)
+        except KbdbError as error:
             self._error = error
+        except Exception as error:
+            # What is stored is stored, whatever becomes of a merge.
+            self._error = KbdbError(f"{type(error).__name__}: {error}")
+            self._error.__cause__ = error
 
     def _write(self, into: Into) -> None:
         def unless_cancelled(number: int, offset: int, data: bytes) -> None:

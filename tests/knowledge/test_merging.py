@@ -131,24 +131,53 @@ def test_a_rebuild_ends_a_merge(kb: KnowledgeBase, tmp_path: Path, gate: Event) 
     assert same_as_rebuilt(kb, tmp_path / "fresh")
 
 
-def test_a_merge_that_fails_is_told_and_nothing_changes(
-    kb: KnowledgeBase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    "error", [StorageError("cannot write terms.idx: No space left on device"), MemoryError("full")]
+)
+def test_a_merge_that_fails_is_told_once_and_not_tried_again_at_once(
+    kb: KnowledgeBase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
-    write = index_files.write_segment
+    write, tried = index_files.write_segment, []
 
     def full(layout: Any, folder: int, put: Callable[..., None], **options: Any) -> None:
         if options.get("paced"):
-            raise StorageError("cannot write terms.idx: No space left on device")
+            tried.append(folder)
+            raise error
         write(layout, folder, put, **options)
 
     monkeypatch.setattr(index_files, "write_segment", full)
-    learn(kb, *range(8))
-    assert any("No space left" in warning for warning in kb.search("apples").warnings)
-    assert len(kb.search("apples").hits) == 8
-    monkeypatch.setattr(index_files, "write_segment", write)
-    learn(kb, 8, 9)
+    learn(kb, *range(6))
     finish(kb)
+    learn(kb, *range(6, 16))
+    assert len(tried) == 1
+    (told,) = (warning for warning in kb.search("apples").warnings if "more parts" in warning)
+    assert str(error.args[0]) in told
+    assert len(kb.search("apples", limit=20).hits) == 16
+    monkeypatch.setattr(index_files, "write_segment", write)
+    monkeypatch.setattr(kb._core.indexer, "_merge_not_before", 0.0)
+    learn(kb, 16)
+    finish(kb)
+    assert kb.search("apples").warnings == ()
+    assert len(kb._core.indexer.segments.slots) < 8
     assert same_as_rebuilt(kb, tmp_path / "fresh")
+
+
+def test_another_database_that_took_the_place_of_this_one_keeps_its_index(
+    kb: KnowledgeBase, home: Path, tmp_path: Path, gate: Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learn(kb, *range(6))
+    merging = kb._core.indexer._merging
+    assert merging is not None
+    kb.root.rename(tmp_path / "moved")
+    monkeypatch.setattr(segments, "FLUSHED_SOON", 1000)
+    with kbdb.init(home) as other:
+        learn(other, *range(merging.folder))
+        assert folders(other) == [str(merging.folder)]
+    gate.set()
+    kb.let_go()
+    with kbdb.open(home) as again:
+        assert len(again.search("apples").hits) == merging.folder
+        assert again.search("apples").warnings == ()
 
 
 def test_readers_of_before_go_on_reading_what_was_merged_away(kb: KnowledgeBase) -> None:
