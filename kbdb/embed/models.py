@@ -1,4 +1,4 @@
-"""Which models there are, and where their files may be: in ``model_path``, in an installed package, in the user's folder.
+"""Which models there are, and where their files may be: ``model_path``, an installed package, the user's folder.
 
 Only names and paths; ``onnx`` loads what is found, ``fetch`` puts a file where it will be found.
 """
@@ -158,7 +158,7 @@ def own_folder(config: EmbeddingConfig) -> Path:
 
 
 def tokenizer_file(config: EmbeddingConfig) -> Path:
-    """What cuts text into tokens: the vocabulary that comes with kbdb, or the tokenizer beside a model of the user's."""
+    """What cuts text into tokens: the vocabulary that comes with kbdb, or the tokenizer beside an own model."""
     known = KNOWN.get(config.model)
     return known.vocabulary if known else own_folder(config) / TOKENIZER_FILE
 

@@ -1,7 +1,7 @@
 """The provider that computes here: onnxruntime runs the model, tokenizers cuts the text.
 
-A text goes through the model alone, never padded beside others: measured, that is as fast on a processor as micro-batches
-of two, takes the least memory, and makes a vector a function of its text, whatever else was asked for.
+A text goes through the model alone, never padded beside others: measured, that is as fast on a processor as two at a
+time, takes the least memory, and makes a vector a function of its text, whatever else was asked for.
 """
 
 from __future__ import annotations
