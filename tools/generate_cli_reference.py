@@ -96,8 +96,8 @@ in `[search]` stands for all fields.
 A daemon reads it when it starts: after a change, `kbdb daemon restart`. `worker.toml` and `synonyms.toml` are the only
 files in `.kbdb` that are meant to be edited by hand.
 
-`search.deadline_ms` and the tables `[embedding]`, `[auto_capture]` and `[capture]` are checked, and nothing acts on
-them yet: there is no embedding and no capture in this version.
+`search.deadline_ms`, `embedding.rrf_k` and the tables `[auto_capture]` and `[capture]` are checked, and nothing acts on
+them yet; `[embedding]` is read by `kbdb embed fetch` and `kbdb doctor`, and searches are lexical in this version.
 """
 
 SYNONYMS = """\

@@ -7,7 +7,6 @@ time, takes the least memory, and makes a vector a function of its text, whateve
 from __future__ import annotations
 
 import hashlib
-import json
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -57,6 +56,14 @@ class Loaded:
     network: Network
 
 
+@dataclass(frozen=True, slots=True)
+class Tokenizing:
+    """What cuts text into tokens: a file's bytes, and where it stands."""
+
+    data: bytes
+    path: Path
+
+
 class OnnxEmbeddingProvider(EmbeddingProvider):
     """Loads its model at the first text, once; the lock is held for that only."""
 
@@ -101,12 +108,13 @@ class OnnxEmbeddingProvider(EmbeddingProvider):
 
     def fingerprint(self) -> Fingerprint:
         """What its vectors may be compared with."""
-        return Fingerprint(self.model_name(), self.dimensions(), "mean", "unit", self._tokenizer_hash)
+        digest = hashlib.sha256(self._tokenizer + b"\n%d" % models.MAX_TOKENS).hexdigest()
+        return Fingerprint(self.model_name(), self.dimensions(), "mean", "unit", digest)
 
     @cached_property
-    def _tokenizer_hash(self) -> str:
-        data = _tokenizer_bytes(models.tokenizer_file(self._config))
-        return hashlib.sha256(data + b"\n%d" % models.MAX_TOKENS).hexdigest()
+    def _tokenizer(self) -> bytes:
+        """Read once, so that the fingerprint is of what cuts the texts."""
+        return _tokenizer_bytes(models.tokenizer_file(self._config))
 
     def load(self) -> Loaded:
         """The model, loaded and tested; the first call takes some tenths of a second, and a download where allowed."""
@@ -118,7 +126,8 @@ class OnnxEmbeddingProvider(EmbeddingProvider):
     def _load(self) -> Loaded:
         config = self._config
         place = self._place()
-        network = Network(models.read(place), models.tokenizer_file(config), place.path, config.dimensions)
+        tokenizer = Tokenizing(self._tokenizer, models.tokenizer_file(config))
+        network = Network(models.read(place), place.path, tokenizer, config.dimensions)
         cosine = self_test(
             read_golden(models.golden_file(config)),
             lambda text: [float(number) for number in network.vector(text)],
@@ -141,7 +150,7 @@ class OnnxEmbeddingProvider(EmbeddingProvider):
 class Network:
     """One model and its tokenizer, in memory; nothing in it changes, so that threads may share it."""
 
-    def __init__(self, model: bytes, tokenizer: Path, path: Path, dimensions: int) -> None:
+    def __init__(self, model: bytes, path: Path, tokenizer: Tokenizing, dimensions: int) -> None:
         """Raises:
         EmbeddingPackageMissingError: a package is not installed.
         EmbeddingModelInvalidError: the files are no such model.
@@ -223,27 +232,22 @@ def _tokenizer_bytes(path: Path) -> bytes:
         raise StorageError(f"cannot read {path}: {error.strerror}") from error
 
 
-def _tokenizer(path: Path) -> Any:
+def _tokenizer(file: Tokenizing) -> Any:
     """What cuts text into tokens.
 
     Published tokenizer files cut at 128 tokens and pad to as many; whatever the file says, ours does neither.
     """
     from tokenizers import Tokenizer
 
-    data = _tokenizer_bytes(path)
     try:
-        text = data.decode("utf-8")
-        made = _word_pieces(text) if path.suffix == ".txt" else Tokenizer.from_str(_checked_json(text))
+        text = file.data.decode("utf-8")
+        made = _word_pieces(text) if file.path.suffix == ".txt" else Tokenizer.from_str(text)
         made.enable_truncation(models.MAX_TOKENS)
         made.no_padding()
     except Exception as error:  # as above: plain Exception is what tokenizers raises
-        raise EmbeddingModelInvalidError(f"{path} is no tokenizer: {' '.join(str(error).split())[:200]}") from error
+        reason = " ".join(str(error).split())[:200]
+        raise EmbeddingModelInvalidError(f"{file.path} is no tokenizer: {reason}") from error
     return made
-
-
-def _checked_json(text: str) -> str:
-    json.loads(text)
-    return text
 
 
 def _word_pieces(vocabulary: str) -> Any:
