@@ -9,10 +9,12 @@ import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from http_server import Answer, HttpServer, Reply
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -57,8 +59,6 @@ def make(settings: Settings, tmp_path: Path) -> Make:
 @pytest.fixture
 def no_package(monkeypatch: pytest.MonkeyPatch) -> None:
     """The wheel with the model is not installed."""
-    from dataclasses import replace
-
     monkeypatch.setitem(models.KNOWN, "all-MiniLM-L6-v2", replace(MINILM, package=MADE_UP))
 
 
@@ -174,6 +174,21 @@ def test_a_model_that_is_nowhere_is_an_error_with_all_places_and_cures(make: Mak
         assert cure in raised.value.hint
 
 
+@pytest.mark.usefixtures("no_package")
+def test_the_first_use_downloads_the_model_only_where_that_is_allowed(
+    make: Make, model_file: Path, tmp_path: Path, serve: Callable[[Answer], HttpServer]
+) -> None:
+    pytest.importorskip("httpx")
+    server = serve(lambda _: Reply(body=model_file.read_bytes()))
+    with pytest.raises(EmbeddingModelNotFoundError):
+        make(model_url=server.url).embed(["a text"])
+    assert server.asked == []
+    provider = make(model_url=server.url, allow_download=True)
+    assert provider.embed(["a text"]).shape == provider.embed(["another"]).shape == (1, 384)
+    assert provider.load().place.path.is_relative_to(tmp_path / "data")
+    assert len(server.asked) == 1
+
+
 @pytest.mark.parametrize(
     ("damage", "pinned"),
     [
@@ -207,8 +222,6 @@ def test_the_packages_file_is_checked_against_the_known_hash(
     package.mkdir(parents=True)
     (package / "__init__.py").write_text("raise SystemExit('no code of the package runs')\n")
     (package / "model.onnx").write_bytes(model_file.read_bytes() + b"\0")
-    from dataclasses import replace
-
     monkeypatch.syspath_prepend(str(tmp_path / "path"))
     monkeypatch.setitem(models.KNOWN, "all-MiniLM-L6-v2", replace(MINILM, package="tampered_models"))
     with pytest.raises(EmbeddingModelInvalidError, match="SHA-256"):
