@@ -131,7 +131,7 @@ class ApiEmbeddingProvider(EmbeddingProvider):
     def _url(self) -> httpx.URL:
         base = web.address_of(self._config.api_url, "embedding.api_url")
         if base.query:
-            # httpx logs whole addresses, and keys have been put there.
+            # Keys have been put there, and addresses stand in other people's logs.
             raise ConfigError("embedding.api_url has a part after ?", "leave it out; keys come from the environment")
         return base.copy_with(path=base.path.rstrip("/") + "/embeddings", fragment=None)
 

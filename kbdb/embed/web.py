@@ -6,6 +6,7 @@ The only file that knows httpx's options; ``service`` asks for vectors, ``fetch`
 from __future__ import annotations
 
 import ipaddress
+import logging
 import random
 import time
 from typing import TYPE_CHECKING, Any
@@ -47,6 +48,8 @@ def client(address: httpx.URL, read_s: float) -> httpx.Client:
     Proxies of the environment count, but not for this machine.
     """
     library = httpx_module()
+    # It tells every request with its whole address, and a signed one lets anybody in who reads it.
+    logging.getLogger("httpx").setLevel(logging.WARNING)
     made: httpx.Client = library.Client(
         timeout=library.Timeout(read_s, connect=min(CONNECT_S, read_s)),
         follow_redirects=False,

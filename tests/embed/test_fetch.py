@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
+import logging
 import os
 import random
 import signal
@@ -191,6 +192,15 @@ def test_downloads_may_be_handed_to_another_host(serve: Serve, home: Home) -> No
     home.leave(MODEL[:9])
     assert home.fetch(server.url).downloaded == len(MODEL) - 9
     assert store.asked[0].headers["Range"] == "bytes=9-"
+
+
+def test_no_log_or_error_holds_a_signed_address(serve: Serve, home: Home, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    server = serve(lambda _: Reply(404))
+    with pytest.raises(DownloadFailedError) as raised:
+        home.fetch(server.url + "/m.onnx?signature=abc")
+    assert server.asked[0].path == "/m.onnx?signature=abc"
+    assert "abc" not in caplog.text + raised.value.message + raised.value.hint
 
 
 def test_redirects_come_to_an_end(serve: Serve, home: Home) -> None:
