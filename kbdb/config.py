@@ -80,6 +80,7 @@ class EmbeddingConfig:
     api_key_env: str
     model_path: str
     model_url: str
+    model_sha256: str
     allow_download: bool
 
 
@@ -153,6 +154,10 @@ def _choice(*names: str) -> tuple[str, Callable[[Any], bool]]:
 
 _BOOLEAN: tuple[str, Callable[[Any], bool]] = ("true or false", lambda value: type(value) is bool)
 _TEXT: tuple[str, Callable[[Any], bool]] = ("a string", lambda value: type(value) is str)
+_SHA256: tuple[str, Callable[[Any], bool]] = (
+    "64 hexadecimal digits, or an empty string",
+    lambda value: type(value) is str and re.fullmatch(r"([0-9A-Fa-f]{64})?", value) is not None,
+)
 _NAME: tuple[str, Callable[[Any], bool]] = (
     "a string that is not empty",
     lambda value: type(value) is str and value.strip() != "",
@@ -185,8 +190,9 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("embedding.api_url", "", *_TEXT, "base address of an embedding service"),
     Setting("embedding.api_key_env", "KBDB_API_KEY", *_NAME, "environment variable that holds the service's key"),
     Setting("embedding.model_path", "", *_TEXT, "folder of a local model"),
-    Setting("embedding.model_url", "", *_TEXT, "where a model may be downloaded from"),
-    Setting("embedding.allow_download", False, *_BOOLEAN, "whether it may"),
+    Setting("embedding.model_url", "", *_TEXT, "where kbdb embed fetch downloads the model file from"),
+    Setting("embedding.model_sha256", "", *_SHA256, "what its file must hash to; empty for the one kbdb knows"),
+    Setting("embedding.allow_download", False, *_BOOLEAN, "whether the first use may download it"),
     Setting("auto_capture.enabled", False, *_BOOLEAN, "propose memories from an agent's session"),
     Setting("auto_capture.trigger_interval", 10, *_integer(1, 10_000), "tool calls between two looks"),
     Setting("auto_capture.max_captures_per_session", 20, *_integer(0, 10_000), "most proposals in one session"),

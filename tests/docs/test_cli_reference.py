@@ -12,8 +12,9 @@ import pytest
 import typer
 
 from kbdb.cli.app import command_line
-from kbdb.config import SETTINGS
+from kbdb.config import SETTINGS, parse
 from kbdb.daemon.methods import METHODS, OWN
+from kbdb.embed.api import provider_of
 from kbdb.query.synonyms import make_synonyms, parse_synonyms
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -57,15 +58,28 @@ def test_every_command_takes_db_and_json() -> None:
     lacking = [
         name
         for name, command in COMMANDS
-        if name not in ("kbdb db", "kbdb daemon", "kbdb skill", "kbdb agent")
+        if name not in ("kbdb db", "kbdb daemon", "kbdb skill", "kbdb agent", "kbdb embed")
         and not {"--db", "--json"} <= {option for p in command.params for option in p.opts}
     ]
     assert lacking == []
 
 
-def test_the_synonyms_shown_are_read_as_the_page_says() -> None:
+def examples() -> list[str]:
+    """The TOML on the page of settings."""
     page = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
-    (example,) = re.findall(r"^```toml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    return re.findall(r"^```toml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+
+
+def test_the_settings_shown_make_the_providers_they_are_shown_for() -> None:
+    shown = [example for example in examples() if "[embedding]" in example]
+    made = [provider_of(parse(example.encode()).embedding) for example in shown]
+    assert [type(provider).__name__ for provider in made] == [
+        *("OnnxEmbeddingProvider", "OnnxEmbeddingProvider", "ApiEmbeddingProvider")
+    ]
+
+
+def test_the_synonyms_shown_are_read_as_the_page_says() -> None:
+    (example,) = (example for example in examples() if "groups" in example)
     synonyms = make_synonyms((parse_synonyms(example.encode(), "synonyms.toml"),), lambda words: words)
     assert synonyms.of("db") == ("database", "data store")
     assert synonyms.of("oncall") == ("pager duty", "rota")

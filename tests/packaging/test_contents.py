@@ -93,9 +93,10 @@ def packaged(archive: zipfile.ZipFile) -> set[str]:
 
 
 def modules(source: Path) -> set[str]:
-    """The Python files that belong in a wheel, and the skills that come with kbdb."""
+    """The Python files that belong in a wheel, the skills and the vocabulary that come with kbdb."""
     built_in = (source / "kbdb" / "knowledge" / "builtin").glob("*.md")
-    own = {path.relative_to(source).as_posix() for path in (*(source / "kbdb").rglob("*.py"), *built_in)}
+    vocabulary = (source / "kbdb" / "embed" / "minilm").iterdir()
+    own = {path.relative_to(source).as_posix() for path in (*(source / "kbdb").rglob("*.py"), *built_in, *vocabulary)}
     own = {name for name in own if not name.startswith("kbdb/reference/")}
     return own | {
         f"kbdb/reference/{path.relative_to(source / 'reference')}" for path in (source / "reference").rglob("*.py")

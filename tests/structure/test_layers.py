@@ -17,14 +17,15 @@ PACKAGE = ROOT / "kbdb"
 GROUND = {"model", "errors", "config", "paths", "platform", "plan", "checks", "normalise", "languages", "stop_words"}
 GROUND |= {"unicode_data", "progress", "lines", "graphemes", "sentences"}
 BELOW: dict[str, set[str]] = {
-    "cli": {"mcp", "client", "daemon", "knowledge", "ingest", "query", "store", "index", "setup"},
+    "cli": {"mcp", "client", "daemon", "knowledge", "ingest", "embed", "query", "store", "index", "setup"},
     "mcp": {"client"},
     "daemon": {"rpc", "knowledge", "ingest"},
     "client": {"rpc"},
     "rpc": set(),
     "setup": set(),
-    "knowledge": {"ingest", "query", "store", "index"},
+    "knowledge": {"ingest", "embed", "query", "store", "index"},
     "ingest": set(),
+    "embed": set(),
     "query": {"index"},
     "store": {"index"},
     "index": {"_engine", "reference"},
