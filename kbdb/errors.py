@@ -268,6 +268,10 @@ class DaemonLostError(KbdbError):
     code = "DAEMON_LOST"
 
 
+class AnotherDatabaseError(DaemonLostError):
+    """Another database stands in the folder by now; nothing was asked of it."""
+
+
 class ProtocolError(KbdbError):
     """What came over the connection is not what kbdb's client and daemon say to each other."""
 

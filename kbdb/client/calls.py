@@ -45,6 +45,13 @@ class Calls:
         """The process that answered ``hello``."""
         return self._connection.welcome.pid
 
+    def cancel(self) -> None:
+        """Asks for an early end of the call that another thread waits for; nothing happens where there is none.
+
+        A write whose turn has not come ends with InterruptedByUserError, one under way with what it has stored.
+        """
+        self._connection.cancel()
+
     def close(self) -> None:
         """Ends the connection. Closing twice is fine."""
         self._connection.close()

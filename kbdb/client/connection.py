@@ -15,7 +15,13 @@ from kbdb.client.greeting import Welcome
 from kbdb.client.interrupt import ctrl_c_asks
 from kbdb.client.methods import QUEUED_READS, READS, is_repeatable
 from kbdb.client.wire import HungUp, Wire
-from kbdb.errors import DaemonLostError, DatabaseClosedError, InterruptedByUserError, InvalidArgumentError
+from kbdb.errors import (
+    AnotherDatabaseError,
+    DaemonLostError,
+    DatabaseClosedError,
+    InterruptedByUserError,
+    InvalidArgumentError,
+)
 from kbdb.rpc.messages import Failure, Notification, Request, Result
 from kbdb.rpc.refusals import error_in
 
@@ -61,6 +67,9 @@ class Connection:
         self._caller = 0
         self._closed = False
         self._pid = os.getpid()
+        self._cancelling = Lock()
+        self._wanted: bool | None = None
+        self._ongoing: _Cancel | None = None
         self._last_id = 0
         self._database = ""
         self._wire: Wire | None = None
@@ -79,7 +88,7 @@ class Connection:
 
         Raises:
             DaemonLostError: the daemon went away, or is silent, and it is not known what came of the call.
-            InterruptedByUserError: Ctrl-C ended a write before it did anything.
+            InterruptedByUserError: Ctrl-C, or ``cancel``, ended a write before it did anything.
             KeyboardInterrupt: during a read, or the second one during a write.
             KbdbError: as the daemon refuses.
         """
@@ -103,6 +112,19 @@ class Connection:
                         raise _lost(method) from hung_up
                     may_repeat = False
 
+    def cancel(self) -> None:
+        """Asks for an early end of the call that another thread waits for, if there is one; does not wait itself.
+
+        What waits for its turn ends at once, and what writes where it can; a read ends as it would have.
+        """
+        # Under its lock no other call begins, so that nothing gets into the middle of that one's line.
+        with self._cancelling:
+            if self._wanted is None:
+                return
+            self._wanted = True
+            if self._ongoing:
+                self._ongoing.ask()
+
     def close(self) -> None:
         """Ends the connection, and a call that another thread waits for; the daemon stays. Closing twice is fine."""
         self._closed = True
@@ -125,15 +147,20 @@ class Connection:
             raise InvalidArgumentError("a report of progress calls the client that waits for it", "use another client")
         with self._lock:
             self._caller = get_ident()
+            self._wanted = False
             try:
                 yield
             finally:
                 self._caller = 0
+                with self._cancelling:
+                    self._wanted = None
 
     def _begin_again(self) -> None:
         """In a forked child: the parent goes on using the connection, and its locks are nobody's here."""
         self._pid = os.getpid()
         self._lock = Lock()
+        self._cancelling = Lock()
+        self._wanted = self._ongoing = None
         self._caller = 0
         self._hang_up()
 
@@ -164,7 +191,7 @@ class Connection:
         closes = False
         waits_long = method not in READS or method in QUEUED_READS
         wire.set_timeout(self._timeout_s or (None if waits_long else READ_PATIENCE_S))
-        with nullcontext() if method in READS else ctrl_c_asks(cancel.ask):
+        with self._cancelled_by(cancel), nullcontext() if method in READS else ctrl_c_asks(cancel.ask):
             wire.send(request)
             cancel.may_go()
             if waits_long and not self._timeout_s:
@@ -189,6 +216,19 @@ class Connection:
                             wire.expect_end()
                     elif message.method == "progress" and progress and message.params.get("id") == request.id:
                         _report(progress, message.params, cancel)
+
+    @contextmanager
+    def _cancelled_by(self, cancel: _Cancel) -> Iterator[None]:
+        """A context in which ``cancel`` of this connection has its effect; at its begin, too, where it came before."""
+        with self._cancelling:
+            self._ongoing = cancel
+            if self._wanted:
+                cancel.ask()
+        try:
+            yield
+        finally:
+            with self._cancelling:
+                self._ongoing = None
 
     def _lives(self) -> bool:
         """Whether the daemon that is silent on this connection answers on another."""
@@ -223,7 +263,7 @@ class Connection:
             raise DaemonLostError(f"no daemon serves {self.root}", "start one: kbdb daemon start")
         if self._database not in ("", link.welcome.database):
             link.wire.close()
-            raise DaemonLostError(
+            raise AnotherDatabaseError(
                 f"{self.root} is another database now ({self._database} became {link.welcome.database})",
                 "open it anew if that is meant",
             )

@@ -16,6 +16,7 @@ from kbdb.client.connection import Connection
 from kbdb.errors import (
     DaemonLostError,
     DatabaseClosedError,
+    InterruptedByUserError,
     InvalidArgumentError,
     KbdbError,
     ProtocolError,
@@ -409,3 +410,37 @@ def test_what_waits_for_its_turn_is_waited_for_whatever_the_daemon_says(
 
     daemon.answers |= {method: late, "hello": silence}
     assert connection.call(method, {"n": 1}) == {"n": 1}
+
+
+@pytest.mark.parametrize("told", ["before it is sent", "while it is waited for"])
+def test_another_thread_can_end_a_write_early(connection: Connection, daemon: ScriptedDaemon, told: str) -> None:
+    asked = threading.Event()
+
+    def wait(talk: Talk, request: Request) -> None:
+        asked.set()
+        assert talk.hear() == Notification("cancel", {"id": request.id})
+        refuse(REFUSED, "x", {"code": "INTERRUPTED", "message": "interrupted", "hint": ""})(talk, request)
+
+    def greet(talk: Talk, request: Request) -> None:
+        connection.cancel()
+        hello(daemon.hello)(talk, request)
+
+    daemon.answers["revise"] = wait
+    if told == "before it is sent":
+        daemon.answers["ping"] = hang_up
+        with pytest.raises(DaemonLostError):
+            connection.call("ping")
+        daemon.answers["hello"] = greet
+    else:
+        threading.Thread(target=lambda: asked.wait() and connection.cancel(), daemon=True).start()
+    with pytest.raises(InterruptedByUserError):
+        connection.call("revise")
+
+
+def test_cancelling_where_nothing_is_under_way_leaves_the_next_call_alone(
+    connection: Connection, daemon: ScriptedDaemon
+) -> None:
+    connection.cancel()
+    connection.call("revise")
+    connection.cancel()
+    assert daemon.methods() == ["revise"]
