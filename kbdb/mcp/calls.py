@@ -30,7 +30,7 @@ class InputRequired(BaseException):
 
 
 class Call:
-    """One request under way. ``kbdb.mcp.protocol`` alone changes it; others read.
+    """One request under way. ``kbdb.mcp.protocol`` alone changes it, where nothing else is said.
 
     Attributes:
         id: of the request.
@@ -46,6 +46,7 @@ class Call:
         open_asks: the ids of questions that wait for an answer, with their names.
         cancelled: whether nobody waits for its answer any more.
         progress: the last that was told.
+        queues: whether it may have to wait for others that write; ``kbdb.mcp.workers`` says so.
     """
 
     __slots__ = (
@@ -58,6 +59,7 @@ class Call:
         "open_asks",
         "params",
         "progress",
+        "queues",
         "refusal",
         "revision",
         "size",
@@ -89,6 +91,7 @@ class Call:
         self.open_asks: dict[Id, str] = {}
         self.cancelled = False
         self.progress = float("-inf")
+        self.queues = False
 
 
 class Wake:

@@ -27,12 +27,14 @@ class Method(NamedTuple):
         waits: whether it may take long, and so needs a worker.
         ttl_ms: for how long a client may keep the result; None where the result has no such field.
         scope: who may share what was kept: ``public`` where nothing of the user's is in it.
+        queues: whether a call with these parameters may have to wait for others that write (``Registry.queues``).
     """
 
     run: Callable[[Registry, Params, Context], dict[str, Any]]
     waits: bool = True
     ttl_ms: int | None = None
     scope: str = "private"
+    queues: Callable[[Registry, Params], bool] = lambda _registry, _params: False
 
 
 def text(params: Params, name: str) -> str:
@@ -94,6 +96,11 @@ def _call_tool(registry: Registry, params: Params, context: Context) -> dict[str
     return {**registry.call_tool(text(params, "name"), mapping(params, "arguments"), context)}
 
 
+def _tool_queues(registry: Registry, params: Params) -> bool:
+    name = params.get("name")
+    return isinstance(name, str) and registry.queues(name)
+
+
 def _list_resources(registry: Registry, params: Params, _context: Context) -> dict[str, Any]:
     return _page("resources", registry.resources(_cursor(params)))
 
@@ -140,7 +147,7 @@ def _reference(ref: Params) -> McpCompletionRef:
 
 METHODS = {
     "tools/list": Method(_list_tools, waits=False, ttl_ms=LASTING_MS, scope="public"),
-    "tools/call": Method(_call_tool),
+    "tools/call": Method(_call_tool, queues=_tool_queues),
     "resources/list": Method(_list_resources, ttl_ms=0),
     "resources/templates/list": Method(_list_templates, waits=False, ttl_ms=LASTING_MS, scope="public"),
     "resources/read": Method(_read_resource, ttl_ms=0),

@@ -6,12 +6,24 @@ The database is looked for anew as long as there is none: it may be made while t
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from kbdb.client import Client
+    from kbdb.mcp.registry import Context
     from kbdb.progress import Report
+
+
+class Caller(Protocol):
+    """What calls methods of the daemon: a pool, or a pool for one request."""
+
+    def call_raw(
+        self, method: str, params: Mapping[str, Any] | None = None, progress: Report | None = None
+    ) -> dict[str, Any]:
+        """``Pool.call_raw``."""
+
 
 KEPT = 8
 """Connections that stay open: as many as there are calls at once."""
@@ -31,8 +43,16 @@ class Pool:
         self._all: set[Client] = set()
         self._closed = False
 
+    def of(self, context: Context) -> Caller:
+        """The same for one request: when nobody waits for its answer any more, the daemon is told to end its call."""
+        return _Bound(self, context)
+
     def call_raw(
-        self, method: str, params: Mapping[str, Any] | None = None, progress: Report | None = None
+        self,
+        method: str,
+        params: Mapping[str, Any] | None = None,
+        progress: Report | None = None,
+        context: Context | None = None,
     ) -> dict[str, Any]:
         """Calls a method of the daemon; gives the answer as JSON has it (``kbdb.client.Client.call_raw``).
 
@@ -45,7 +65,8 @@ class Pool:
 
         client = self._take()
         try:
-            answer = client.call_raw(method, params, progress)
+            with context.ended_by(client.cancel) if context else nullcontext():
+                answer = client.call_raw(method, params, progress)
         except (DaemonLostError, DatabaseClosedError, NotADatabaseError):
             # Another database may stand there by now: the next call looks anew.
             self._drop(client)
@@ -106,3 +127,14 @@ class Pool:
                 " kbdb mcp --db PATH, or $KBDB_DB",
             )
         return Client(location.root)
+
+
+class _Bound:
+    def __init__(self, pool: Pool, context: Context) -> None:
+        self._pool = pool
+        self._context = context
+
+    def call_raw(
+        self, method: str, params: Mapping[str, Any] | None = None, progress: Report | None = None
+    ) -> dict[str, Any]:
+        return self._pool.call_raw(method, params, progress, self._context)

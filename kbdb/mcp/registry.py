@@ -7,7 +7,8 @@ said a method is called on a worker's thread, several at once, and may wait.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
@@ -111,6 +112,17 @@ class Context(ABC):
             uri: the resource, with ``resource``.
         """
 
+    @abstractmethod
+    def ended_by(self, end: Callable[[], object]) -> AbstractContextManager[None]:
+        """A context in which ``end`` is called, by another thread, as soon as nobody waits for the answer any more.
+
+        Args:
+            end: must not wait.
+
+        Raises:
+            CancelledError: nobody does already.
+        """
+
 
 class Page(NamedTuple, Generic[Item]):
     """A page of a list.
@@ -149,6 +161,10 @@ class Registry(ABC):
         Raises:
             InvalidParamsError: there is no such tool.
         """
+
+    def queues(self, name: str) -> bool:  # noqa: ARG002
+        """Whether a call of a tool may have to wait for others that write. Must not wait itself, as ``tools``."""
+        return False
 
     @abstractmethod
     def resources(self, cursor: str | None) -> Page[McpResource]:

@@ -65,9 +65,13 @@ class KbdbServer(Registry):
 
         try:
             given = checked(name, tool.definition["inputSchema"], arguments)
-            return result(tool.run(self._pool, given, context))
+            return result(tool.run(self._pool.of(context), given, context))
         except KbdbError as error:
             return error_result(error)
+
+    def queues(self, name: str) -> bool:
+        tool = self._tools.get(name)
+        return tool is not None and (tool.writes or tool.queues)
 
     def resources(self, cursor: str | None) -> Page[McpResource]:
         from kbdb.mcp import resources

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from threading import Condition, Lock, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -13,13 +14,16 @@ from kbdb.mcp.calls import Call
 from kbdb.mcp.failures import BusyError, is_fault
 from kbdb.mcp.methods import METHODS
 from kbdb.mcp.protocol import Protocol
-from kbdb.mcp.registry import Change, Context, Registry
+from kbdb.mcp.registry import CancelledError, Change, Context, Registry
 
 if TYPE_CHECKING:
     from kbdb.mcp.types import JsonObject, McpLogLevel
 
 MAX_WORKERS = 8
 """Calls that run at once: what a busy host has in flight."""
+
+MAX_QUEUED = 6
+"""Those of them that may stand in a queue behind writes: whoever reads meanwhile finds a worker that is free."""
 
 MAX_WAITING = 64
 """Calls that wait for a worker. A host that sends more is told so: it would wait longer than it likes."""
@@ -46,7 +50,9 @@ class Workers:
         self._answered = Condition(self._lock)
         self._waiting: deque[Call] = deque()
         self._bytes = 0
+        self._queued = 0
         self._idle = 0
+        self._ends: dict[Call, Callable[[], object]] = {}
         self._threads: list[Thread] = []
 
     def receive(self, data: bytes) -> None:
@@ -59,6 +65,8 @@ class Workers:
                     self._take(event)
                 else:
                     self._answered.notify_all()
+                    if event.call.cancelled and (end := self._ends.get(event.call)):
+                        end()
 
     def close(self, patience_s: float) -> bool:
         """The client is gone: ends what runs.
@@ -87,9 +95,11 @@ class Workers:
         elif len(self._waiting) >= MAX_WAITING or self._bytes + call.size > MAX_WAITING_BYTES:
             self._send(self._protocol.fail(call, BusyError()))
         else:
+            call.queues = METHODS[call.method].queues(self._registry, call.params)
             self._waiting.append(call)
             self._bytes += call.size
-            if self._idle >= len(self._waiting):
+            queues = sum(one.queues for one in self._waiting)
+            if self._idle >= len(self._waiting) - max(0, queues - (MAX_QUEUED - self._queued)):
                 self._work.notify()
             elif len(self._threads) < MAX_WORKERS:
                 thread = Thread(target=self._run, name=f"mcp-{len(self._threads) + 1}", daemon=True)
@@ -100,22 +110,30 @@ class Workers:
         while call := self._next():
             answer = self._made(call)
             with self._lock:
+                self._queued -= call.queues
                 self._send(answer())
 
     def _next(self) -> Call | None:
         """The next call; None once there will be none."""
         with self._lock:
-            while True:
-                while not self._waiting:
-                    if not self._threads:
-                        return None
-                    self._idle += 1
-                    self._work.wait()
-                    self._idle -= 1
-                call = self._waiting.popleft()
+            while (call := self._runnable()) is None:
+                if not self._threads:
+                    return None
+                self._idle += 1
+                self._work.wait()
+                self._idle -= 1
+            return call
+
+    def _runnable(self) -> Call | None:
+        """Takes the first call that may run now; those that were cancelled go."""
+        for call in [*self._waiting]:
+            if call.cancelled or not call.queues or self._queued < MAX_QUEUED:
+                self._waiting.remove(call)
                 self._bytes -= call.size
                 if not call.cancelled:
+                    self._queued += call.queues
                     return call
+        return None
 
     def _made(self, call: Call) -> Callable[[], bytes]:
         """Makes a call; gives what makes its answer, to be called under the lock."""
@@ -128,7 +146,32 @@ class Workers:
             return lambda: self._protocol.fail(call, error)
         return lambda: self._protocol.finish(call, value)
 
-    def _ask(self, call: Call, requests: Mapping[str, JsonObject]) -> Mapping[str, JsonObject]:
+    def tell(self, lines: Callable[[Protocol], bytes]) -> None:
+        """Sends what a method of the protocol makes."""
+        with self._lock:
+            if line := lines(self._protocol):
+                self._send(line)
+
+    def can_ask(self, call: Call, method: str) -> bool:
+        """``Context.can_ask``."""
+        with self._lock:
+            return self._protocol.can_ask(call, method)
+
+    @contextmanager
+    def ended_by(self, call: Call, end: Callable[[], object]) -> Iterator[None]:
+        """``Context.ended_by``."""
+        with self._lock:
+            if call.cancelled:
+                raise CancelledError
+            self._ends[call] = end
+        try:
+            yield
+        finally:
+            with self._lock:
+                del self._ends[call]
+
+    def ask(self, call: Call, requests: Mapping[str, JsonObject]) -> Mapping[str, JsonObject]:
+        """``Context.ask``."""
         with self._lock:
             self._send(self._protocol.ask(call, requests))
             while (answers := self._protocol.answers(call, requests)) is None:
@@ -148,24 +191,22 @@ class _CallContext(Context):
         return self._call.cancelled
 
     def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
-        self._tell(lambda protocol: protocol.progress(self._call, done, total, message))
+        self._workers.tell(lambda protocol: protocol.progress(self._call, done, total, message))
 
     def log(self, level: McpLogLevel, data: Any) -> None:
-        self._tell(lambda protocol: protocol.log(self._call, level, data))
+        self._workers.tell(lambda protocol: protocol.log(self._call, level, data))
 
     def can_ask(self, method: str) -> bool:
-        return self._workers._protocol.can_ask(self._call, method)
+        return self._workers.can_ask(self._call, method)
 
     def ask(self, requests: Mapping[str, JsonObject]) -> Mapping[str, JsonObject]:
-        return self._workers._ask(self._call, requests)
+        return self._workers.ask(self._call, requests)
 
     def announce(self, change: Change, uri: str | None = None) -> None:
-        self._tell(lambda protocol: protocol.announce(change, uri))
+        self._workers.tell(lambda protocol: protocol.announce(change, uri))
 
-    def _tell(self, lines: Callable[[Protocol], bytes]) -> None:
-        with self._workers._lock:
-            if line := lines(self._workers._protocol):
-                self._workers._send(line)
+    def ended_by(self, end: Callable[[], object]) -> AbstractContextManager[None]:
+        return self._workers.ended_by(self._call, end)
 
 
 def _tell(error: BaseException) -> None:

@@ -21,7 +21,7 @@ from kbdb.model.upkeep import GcResult
 from kbdb.rpc.codes import REFUSED
 from kbdb.rpc.messages import Request, Result
 
-OWN = {"call_raw", "daemon_pid", "daemon_status", "shutdown", "disconnect"}
+OWN = {"call_raw", "cancel", "daemon_pid", "daemon_status", "shutdown", "disconnect"}
 """What a client has beside the verbs and the names of the specification."""
 
 SPECIFIED = {

@@ -9,11 +9,12 @@ from queue import Queue
 from typing import Any
 
 import pytest
+from daemons import wait_for
 from mcp_driver import INFO, envelope, line
 from mcp_registry import FixtureRegistry
 
 from kbdb.mcp.protocol import Protocol
-from kbdb.mcp.workers import MAX_WORKERS, Workers
+from kbdb.mcp.workers import MAX_QUEUED, MAX_WORKERS, Workers
 
 
 class Gated(FixtureRegistry):
@@ -27,9 +28,19 @@ class Gated(FixtureRegistry):
     def call_tool(self, name: str, *given: Any) -> Any:
         if name == "test_sampling":
             return super().call_tool(name, *given)
+        if name == "ended":
+            end = threading.Event()
+            with given[1].ended_by(end.set):
+                self.begun.put(name)
+                end.wait()
+            self.begun.put("over")
+            return {"content": []}
         self.begun.put(name)
         self.gate.acquire()
         return {"content": []}
+
+    def queues(self, name: str) -> bool:
+        return name.startswith("write")
 
     def close(self) -> None:
         self.closed += 1
@@ -46,7 +57,7 @@ class Bench:
             self.registry, Protocol(self.registry, INFO), lambda data: self.sent.put(json.loads(data or b"null"))
         )
 
-    def ask(self, id: int, method: str = "tools/call", **params: Any) -> None:
+    def ask(self, id: int | str, method: str = "tools/call", **params: Any) -> None:
         """Makes a request."""
         params = {"name": f"tool {id}", "_meta": envelope(), **params}
         self.workers.receive(line({"id": id, "method": method, "params": params}))
@@ -76,8 +87,7 @@ def test_calls_one_after_another_share_a_thread(bench: Bench) -> None:
         bench.ask(id)
         bench.registry.gate.release()
         assert bench.sent.get()["id"] == id
-        while not bench.workers._idle:  # it has answered, and is on its way back
-            pass
+        wait_for(lambda: bench.workers._idle)  # it has answered, and is on its way back
     assert threads() == 1
 
 
@@ -101,6 +111,26 @@ def test_a_call_that_is_cancelled_while_it_waits_is_never_made(bench: Bench) -> 
     assert MAX_WORKERS not in answered
     begun = {bench.registry.begun.get() for _ in range(MAX_WORKERS + 1)}
     assert f"tool {MAX_WORKERS}" not in begun
+
+
+def test_a_handler_is_ended_by_its_clients_cancellation(bench: Bench) -> None:
+    bench.ask(1, name="ended")
+    assert bench.registry.begun.get() == "ended"
+    bench.workers.receive(line({"method": "notifications/cancelled", "params": {"requestId": 1}}))
+    assert bench.registry.begun.get() == "over"
+
+
+def test_who_reads_is_served_while_all_that_may_stand_in_a_queue_do(bench: Bench) -> None:
+    for id in range(MAX_WORKERS + 2):
+        bench.ask(id, name=f"write {id}")
+    begun = {bench.registry.begun.get() for _ in range(MAX_QUEUED)}
+    assert begun == {f"write {id}" for id in range(MAX_QUEUED)}
+    for id in range(MAX_WORKERS - MAX_QUEUED):
+        bench.ask(f"r{id}", name=f"read {id}")
+        assert bench.registry.begun.get() == f"read {id}"
+    bench.registry.gate.release(100)
+    answered = [bench.sent.get()["id"] for _ in range(2 * MAX_WORKERS + 2 - MAX_QUEUED)]
+    assert {*range(MAX_WORKERS + 2)} < {*answered}
 
 
 def test_at_the_end_all_threads_go_and_the_registry_is_closed_once() -> None:

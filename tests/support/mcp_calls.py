@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from functools import cache
 from typing import Any
 
@@ -47,6 +48,9 @@ class Quiet(Context):
         raise NotImplementedError
 
     def announce(self, change: Any, uri: str | None = None) -> None: ...
+
+    def ended_by(self, end: Any) -> Any:  # noqa: ARG002
+        return nullcontext()
 
 
 @cache

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from typing import Any
 
 from mcp_registry import FixtureRegistry
@@ -144,3 +145,6 @@ class _DriverContext(Context):
 
     def announce(self, change: Change, uri: str | None = None) -> None:
         self._driver.take(self._driver.protocol.announce(change, uri))
+
+    def ended_by(self, end: Any) -> Any:  # noqa: ARG002
+        return nullcontext()

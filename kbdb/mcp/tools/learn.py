@@ -9,7 +9,7 @@ from kbdb.mcp.budget import DEFAULT_TOKENS, Form
 from kbdb.mcp.tools.tool import NUMBER, TEXT, TEXTS, YES, Tool, described, gives, takes
 
 if TYPE_CHECKING:
-    from kbdb.mcp.pool import Pool
+    from kbdb.mcp.pool import Caller
     from kbdb.mcp.registry import Context
 
 _WIRE = {"section_type": "sectionType"}
@@ -23,7 +23,7 @@ stored sections that say much the same (no error: read them, then supersede or u
 search because it was forgotten or corrected before."""
 
 
-def run(pool: Pool, given: dict[str, Any], _: Context) -> Form:
+def run(pool: Caller, given: dict[str, Any], _: Context) -> Form:
     """Answers a call."""
     params = {_WIRE.get(name, name): value for name, value in given.items()}
     found = pool.call_raw("learn", {**params, "who": "agent"})

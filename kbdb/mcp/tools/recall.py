@@ -11,7 +11,7 @@ from kbdb.mcp.budget import Form, after, form_fits, longest_text, most_items, sh
 from kbdb.mcp.tools.tool import MAX_TOKENS, NUMBER, READS, TEXT, TEXTS, Tool, described, gives, takes
 
 if TYPE_CHECKING:
-    from kbdb.mcp.pool import Pool
+    from kbdb.mcp.pool import Caller
     from kbdb.mcp.registry import Context
 
 MOST_KBIDS = 50
@@ -28,7 +28,7 @@ long as they fit: a first one too long is cut and next_lines says where retrieve
 omitted_kbids names them for the next call."""
 
 
-def run(pool: Pool, given: dict[str, Any], _: Context) -> Form:
+def run(pool: Caller, given: dict[str, Any], _: Context) -> Form:
     """Answers a call."""
     kbid, kbids = given.get("kbid"), given.get("kbids")
     if (kbid is None) == (kbids is None):

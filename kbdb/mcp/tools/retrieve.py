@@ -10,7 +10,7 @@ from kbdb.mcp.budget import Form, after, form_fits, longest_text, shrink, shrunk
 from kbdb.mcp.tools.tool import MAX_TOKENS, NUMBER, READS, TEXT, Tool, described, gives, or_null, takes
 
 if TYPE_CHECKING:
-    from kbdb.mcp.pool import Pool
+    from kbdb.mcp.pool import Caller
     from kbdb.mcp.registry import Context
 
 BYTES_A_TOKEN = 8
@@ -25,7 +25,7 @@ for several sections (recall). Returns the lines asked for as far as they fit, a
 them, empty at the end. What is no text comes without content: read its resource."""
 
 
-def run(pool: Pool, given: dict[str, Any], _: Context) -> Form:
+def run(pool: Caller, given: dict[str, Any], _: Context) -> Form:
     """Answers a call."""
     kbid, docid, lines = given.get("kbid"), given.get("docid"), given.get("lines")
     if (kbid is None) == (docid is None):

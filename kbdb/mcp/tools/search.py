@@ -10,7 +10,7 @@ from kbdb.mcp.budget import Form, most_items, short, shrink, shrunk_form
 from kbdb.mcp.tools.tool import MAX_TOKENS, NUMBER, READS, TEXT, TEXTS, YES, Tool, described, gives, or_null, takes
 
 if TYPE_CHECKING:
-    from kbdb.mcp.pool import Pool
+    from kbdb.mcp.pool import Caller
     from kbdb.mcp.registry import Context
 
 MOST_HITS = 50
@@ -25,7 +25,7 @@ Returns hits with snippets; verdict (answered, weak, unanswered) says how well t
 matches that were superseded or forgotten. For more, call again with offset=next_offset."""
 
 
-def run(pool: Pool, given: dict[str, Any], _: Context) -> Form:
+def run(pool: Caller, given: dict[str, Any], _: Context) -> Form:
     """Answers a call."""
     tokens, content = given.pop("max_tokens"), given.pop("content")
     if given.get("type") in SECTION_TYPES:
@@ -62,7 +62,7 @@ def run(pool: Pool, given: dict[str, Any], _: Context) -> Form:
     return form
 
 
-def _with_content(pool: Pool, hits: list[dict[str, Any]], tokens: int) -> list[dict[str, Any]]:
+def _with_content(pool: Caller, hits: list[dict[str, Any]], tokens: int) -> list[dict[str, Any]]:
     """The hits up to the first whose section does not fit, each with its text; that of the first may be cut."""
     kbids = [hit["kbid"] for hit in hits]
     recalled = pool.call_raw("recall", {"kbids": kbids, "depth": 0, "format": "compact", "maxTokens": tokens})[

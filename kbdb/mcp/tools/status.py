@@ -9,7 +9,7 @@ from kbdb.mcp.budget import DEFAULT_TOKENS, Form
 from kbdb.mcp.tools.tool import NUMBER, READS, TEXT, Tool, gives, takes
 
 if TYPE_CHECKING:
-    from kbdb.mcp.pool import Pool
+    from kbdb.mcp.pool import Caller
     from kbdb.mcp.registry import Context
 
 DESCRIPTION = """\
@@ -18,7 +18,7 @@ with it. Use it when searches find less than expected, or the user asks about th
 before search or learn. Returns counts, sizes, the daemon, and warnings."""
 
 
-def run(pool: Pool, _: dict[str, Any], __: Context) -> Form:
+def run(pool: Caller, _: dict[str, Any], __: Context) -> Form:
     """Answers a call."""
     found = pool.call_raw("dbStatus", {})
     if found.get("daemon"):

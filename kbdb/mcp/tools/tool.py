@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from kbdb.mcp.budget import DEFAULT_TOKENS, LEAST_TOKENS, MOST_TOKENS, Form
 
 if TYPE_CHECKING:
-    from kbdb.mcp.pool import Pool
+    from kbdb.mcp.pool import Caller
     from kbdb.mcp.registry import Context
     from kbdb.mcp.types import McpToolAnnotations, McpToolDefinition
 
-Handler = Callable[["Pool", dict[str, Any], "Context"], Form]
+Handler = Callable[["Caller", dict[str, Any], "Context"], Form]
 """Gets the daemon, arguments that are checked, and the context; gives both forms of the answer, within the budget."""
 
 
@@ -23,11 +23,13 @@ class Tool(NamedTuple):
         definition: as clients see it.
         run: answers a call.
         writes: whether it can change what is stored.
+        queues: whether it waits for its turn among those that write, though it only reads.
     """
 
     definition: McpToolDefinition
     run: Handler
     writes: bool = False
+    queues: bool = False
 
 
 MAX_TOKENS: dict[str, Any] = {

@@ -10,7 +10,7 @@ from kbdb.mcp.budget import DEFAULT_TOKENS, Form
 from kbdb.mcp.tools.tool import TEXT, Tool, described, gives, takes
 
 if TYPE_CHECKING:
-    from kbdb.mcp.pool import Pool
+    from kbdb.mcp.pool import Caller
     from kbdb.mcp.registry import Context
 
 DESCRIPTION = """\
@@ -20,7 +20,7 @@ been stored. Not for corrections: learn the new text with supersedes, which keep
 was forgotten, which other documents said the same, and the command by which the user can restore it."""
 
 
-def run(pool: Pool, given: dict[str, Any], _: Context) -> Form:
+def run(pool: Caller, given: dict[str, Any], _: Context) -> Form:
     """Answers a call."""
     if (given.get("kbid") is None) == (given.get("docid") is None):
         raise InvalidArgumentError("unlearn: give either kbid or docid", "search shows both for its hits")

@@ -11,7 +11,7 @@ from kbdb.mcp.budget import DEFAULT_TOKENS, Form
 from kbdb.mcp.tools.tool import NUMBER, READS, TEXT, YES, Handler, Tool, described, gives, takes
 
 if TYPE_CHECKING:
-    from kbdb.mcp.pool import Pool
+    from kbdb.mcp.pool import Caller
     from kbdb.mcp.registry import Context
     from kbdb.progress import Progress, Report
 
@@ -21,7 +21,7 @@ _KEEPS: Any = {"readOnlyHint": False, "destructiveHint": False, "idempotentHint"
 def _run(method: str) -> Handler:
     """A handler that calls a method and gives an account of the answer."""
 
-    def run(pool: Pool, given: dict[str, Any], context: Context) -> Form:
+    def run(pool: Caller, given: dict[str, Any], context: Context) -> Form:
         params = {_WIRE.get(name, name): value for name, value in given.items()}
         found = pool.call_raw(method, params, _report(context))
         rounded(found, "elapsed_ms")
@@ -30,7 +30,7 @@ def _run(method: str) -> Handler:
     return run
 
 
-def _export(pool: Pool, given: dict[str, Any], context: Context) -> Form:
+def _export(pool: Caller, given: dict[str, Any], context: Context) -> Form:
     if not os.path.isabs(given["path"]):
         raise InvalidArgumentError(f"export: 'path' is {given['path']!r}", "give the absolute path of a folder")
     return _EXPORT(pool, given, context)
@@ -61,6 +61,7 @@ CHECK = Tool(
         "annotations": READS,
     },
     _run("check"),
+    queues=True,
 )
 GC = Tool(
     {
