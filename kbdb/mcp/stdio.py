@@ -22,6 +22,9 @@ INFO = {
 }
 
 CHUNK = 1 << 16
+ROOM = 512
+"""Bytes that certainly can be written without waiting where something can be: PIPE_BUF, by POSIX at least so many."""
+
 LEAVING_S = 0.2
 """How long a handler may take to notice that the client is gone."""
 
@@ -38,11 +41,12 @@ def serve(registry: Registry) -> int:
     """
     source, sink = _taken_over()
     parent = os.getppid()
-    workers = Workers(registry, Protocol(registry, INFO), lambda line: _write(sink, line))
+    workers = Workers(registry, Protocol(registry, INFO), lambda line: _write(sink, line, source, parent))
     while data := _read(source, parent):
         workers.receive(data)
     if not workers.close(LEAVING_S):
-        # A handler hangs where nothing wakes it, in a call to the daemon perhaps; nobody waits for it.
+        # A handler hangs where nothing wakes it, in a call to the daemon perhaps, or in an answer that is not read;
+        # nobody waits for it.
         os._exit(0)
     return 0
 
@@ -72,16 +76,29 @@ def _read(source: int, parent: int) -> bytes:
             return b""
 
 
-def _write(sink: int, data: bytes) -> None:
+def _write(sink: int, data: bytes, source: int, parent: int) -> None:
     left = memoryview(data)
     while left:
+        if not _ready(sink, "POLLOUT"):
+            if os.getppid() != parent or _hung_up(source):
+                os._exit(0)  # under the lock that all others would wait for
+            continue
         try:
-            left = left[os.write(sink, left) :]
+            left = left[os.write(sink, left[:ROOM]) :]
         except BlockingIOError:
-            _ready(sink, "POLLOUT")
+            pass
         except OSError:
             # The client reads no more, and the main thread may be blocked in a read: nothing is left to do.
             os._exit(0)
+
+
+def _hung_up(source: int) -> bool:
+    """Whether nobody can write to a pipe any more, though it may hold what nobody has read."""
+    if not hasattr(select, "poll"):
+        return False
+    poll = select.poll()
+    poll.register(source, 0)
+    return any(event & select.POLLHUP for _, event in poll.poll(0))
 
 
 def _ready(fd: int, event: str) -> bool:

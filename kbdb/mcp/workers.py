@@ -77,12 +77,17 @@ class Workers:
         Returns:
             Whether they all have.
         """
-        with self._lock:
+        # Whoever holds the lock may be writing to a client that does not read.
+        if not self._lock.acquire(timeout=patience_s):
+            return False
+        try:
             self._protocol.close()
             self._waiting.clear()
             threads, self._threads = self._threads, []
             self._answered.notify_all()
             self._work.notify_all()
+        finally:
+            self._lock.release()
         self._registry.close()
         until = monotonic() + patience_s
         for thread in threads:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import array
+import fcntl
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
+import termios
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from daemons import wait_for
 from mcp_driver import envelope
 from mcp_process import COMMAND, KBDB_MCP, Server, server
 
@@ -203,12 +209,66 @@ def test_a_worker_whose_answer_nobody_reads_ends_the_server_quietly(bad: Server)
     assert bad.process.stderr.read() == b""
 
 
-def test_a_client_that_writes_much_before_it_reads_gets_all_its_answers(bad: Server) -> None:
-    # Fewer bytes of answers than two pipes hold would prove nothing.
-    many = 400
-    for number in range(many):
-        bad.send({"id": number, "method": "ping", "params": {"x": "x" * 100}})
+def test_a_client_that_reads_late_is_held_up_and_gets_all_its_answers(bad: Server) -> None:
+    # Both pipes are full, and so are the answers' and the requests' further ones that the server holds.
+    many, sent = 8000, threading.Event()
+
+    def write() -> None:
+        for number in range(many):
+            bad.send({"id": number, "method": "ping", "params": {"x": "x" * 100}})
+        sent.set()
+
+    threading.Thread(target=write, daemon=True).start()
+    wait_for(lambda: _is_full(bad))
+    assert not sent.is_set()
     assert [bad.receive()["id"] for _ in range(many)] == [*range(many)]
+    assert bad.end() == QUIET
+
+
+def _is_full(bad: Server) -> bool:
+    """Whether nothing can be written to the server."""
+    assert bad.process.stdin
+    return not select.select([], [bad.process.stdin], [], 0)[1]
+
+
+@pytest.mark.parametrize("gone", ["stdin", "parent"])
+def test_a_server_whose_answers_nobody_reads_ends_with_its_client(gone: str, tmp_path: Path) -> None:
+    told = tmp_path / "pid"
+    code = (
+        "import os, subprocess, sys; open(sys.argv[2], 'w').write(f'{os.getpid()}\\n');"
+        f"sys.exit(subprocess.run([sys.executable, '-c', {CHILD!r}, sys.argv[1]]).returncode)"
+    )
+    own = [sys.executable, "-c", CHILD] if gone == "stdin" else [sys.executable, "-c", code]
+    with server([*own, str(Path(COMMAND[1]).parent), str(told)]) as found:
+        found.begin()
+        for number in range(40):
+            found.send({"id": number, "method": "tools/list"})
+        assert found.process.stdout
+        # It is in the middle of an answer that has no room.
+        wait_for(lambda: _is_held_up(found.process.stdout))
+        if gone == "parent":
+            found.process.kill()
+        else:
+            found.hang_up()
+            assert found.process.wait() == 0
+        # The end comes once nobody is left who could write.
+        os.set_blocking(found.process.stdout.fileno(), True)
+        while os.read(found.process.stdout.fileno(), 1 << 16):
+            pass
+
+
+def _is_held_up(stream: Any) -> bool:
+    """Whether a pipe holds much, and gets no more."""
+    held = _held(stream)
+    time.sleep(0.1)
+    return 30_000 < held == _held(stream)
+
+
+def _held(stream: Any) -> int:
+    """Bytes in a pipe."""
+    held = array.array("i", [0])
+    fcntl.ioctl(stream, termios.FIONREAD, held)
+    return held[0]
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, -signal.SIGTERM), (signal.SIGINT, 130)])
