@@ -235,8 +235,8 @@ def _is_full(bad: Server) -> bool:
 def test_a_server_whose_answers_nobody_reads_ends_with_its_client(gone: str, tmp_path: Path) -> None:
     told = tmp_path / "pid"
     code = (
-        "import os, subprocess, sys; open(sys.argv[2], 'w').write(f'{os.getpid()}\\n');"
-        f"sys.exit(subprocess.run([sys.executable, '-c', {CHILD!r}, sys.argv[1]]).returncode)"
+        f"import subprocess, sys; child = subprocess.Popen([sys.executable, '-c', {CHILD!r}, sys.argv[1]]);"
+        "open(sys.argv[2], 'w').write(f'{child.pid}\\n'); child.wait()"
     )
     own = [sys.executable, "-c", CHILD] if gone == "stdin" else [sys.executable, "-c", code]
     with server([*own, str(Path(COMMAND[1]).parent), str(told)]) as found:
@@ -248,13 +248,10 @@ def test_a_server_whose_answers_nobody_reads_ends_with_its_client(gone: str, tmp
         wait_for(lambda: _is_held_up(found.process.stdout))
         if gone == "parent":
             found.process.kill()
+            wait_for(lambda: not _is_running(int(told.read_text())))
         else:
             found.hang_up()
             assert found.process.wait() == 0
-        # The end comes once nobody is left who could write.
-        os.set_blocking(found.process.stdout.fileno(), True)
-        while os.read(found.process.stdout.fileno(), 1 << 16):
-            pass
 
 
 def _is_held_up(stream: Any) -> bool:
