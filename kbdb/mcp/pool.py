@@ -1,6 +1,7 @@
 """Connections to the daemon, made when first needed and used again: each does one call at a time, so there are several.
 
-The database is looked for anew as long as there is none: it may be made while the server runs.
+The database is looked for until there is one, since it may be made while the server runs. From then on that one is
+meant, whatever comes to lie nearer, until it is gone.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from kbdb.client import Client
     from kbdb.mcp.registry import Context
     from kbdb.progress import Report
@@ -38,6 +41,7 @@ class Pool:
 
     def __init__(self, db: str | None) -> None:
         self._db = db
+        self._root: Path | None = None
         self._lock = Lock()
         self._idle: list[Client] = []
         self._all: set[Client] = set()
@@ -61,14 +65,34 @@ class Pool:
             DaemonStartError: no daemon came up; says why.
             KbdbError: as the daemon refuses.
         """
+        from kbdb.client.methods import READS
+        from kbdb.errors import AnotherDatabaseError, DaemonLostError, NotADatabaseError
+
+        client, is_new = self._take()
+        try:
+            return self._call(client, method, params, progress, context)
+        except (DaemonLostError, NotADatabaseError) as error:
+            # What one connection found out holds for all that are as old: the database may be another, or gone.
+            self._forget(is_gone=isinstance(error, NotADatabaseError))
+            nothing_was_done = method in READS or isinstance(error, (AnotherDatabaseError, NotADatabaseError))
+            if is_new or not nothing_was_done:
+                raise
+        return self._call(self._take()[0], method, params, progress, context)
+
+    def _call(
+        self,
+        client: Client,
+        method: str,
+        params: Mapping[str, Any] | None,
+        progress: Report | None,
+        context: Context | None,
+    ) -> dict[str, Any]:
         from kbdb.errors import DaemonLostError, DatabaseClosedError, KbdbError, NotADatabaseError
 
-        client = self._take()
         try:
             with context.ended_by(client.cancel) if context else nullcontext():
                 answer = client.call_raw(method, params, progress)
         except (DaemonLostError, DatabaseClosedError, NotADatabaseError):
-            # Another database may stand there by now: the next call looks anew.
             self._drop(client)
             raise
         except KbdbError:
@@ -88,15 +112,16 @@ class Pool:
         for client in clients:
             client.close()
 
-    def _take(self) -> Client:
+    def _take(self) -> tuple[Client, bool]:
+        """A connection, and whether it is new."""
         with self._lock:
             if self._idle:
-                return self._idle.pop()
+                return self._idle.pop(), False
         client = self._connect()
         with self._lock:
             if not self._closed:
                 self._all.add(client)
-                return client
+                return client, True
         client.close()
         from kbdb.errors import DatabaseClosedError
 
@@ -114,11 +139,23 @@ class Pool:
             self._all.discard(client)
         client.close()
 
+    def _forget(self, *, is_gone: bool) -> None:
+        """Ends the connections that nobody uses; looks for the database anew where it is gone."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+            self._all.difference_update(idle)
+            if is_gone:
+                self._root = None
+        for client in idle:
+            client.close()
+
     def _connect(self) -> Client:
         from kbdb.client import Client
         from kbdb.errors import NotADatabaseError
         from kbdb.paths import locate
 
+        if root := self._root:
+            return Client(root)
         location = locate(self._db)
         if not location.exists:
             raise NotADatabaseError(
@@ -126,7 +163,9 @@ class Pool:
                 f"make one there: kbdb init --db {location.root.parent}; or name another when this server is started:"
                 " kbdb mcp --db PATH, or $KBDB_DB",
             )
-        return Client(location.root)
+        with self._lock:
+            self._root = root = self._root or location.root
+        return Client(root)
 
 
 class _Bound:
