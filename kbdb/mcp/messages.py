@@ -13,6 +13,9 @@ from kbdb.mcp.codes import INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR
 
 Id = int | str
 
+MAX_ID = 256
+"""Characters of an id, which is kept while its request is under way; of a number, its decimal digits."""
+
 
 class Request(NamedTuple):
     """Asks for an answer with the same id."""
@@ -74,7 +77,7 @@ def decode(line: bytes) -> Request | Notification | Response | None:
     if value.get("jsonrpc") != "2.0":
         raise BadMessageError(INVALID_REQUEST, '"jsonrpc" must be "2.0"', id)
     if "id" in value and id is None:
-        raise BadMessageError(INVALID_REQUEST, '"id" must be a string or an integer')
+        raise BadMessageError(INVALID_REQUEST, f'"id" must be a string or an integer, of at most {MAX_ID} characters')
     method, params = value.get("method"), value.get("params")
     if not isinstance(method, str):
         raise BadMessageError(INVALID_REQUEST, '"method" must be a string', id)
@@ -116,6 +119,7 @@ def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is no JSON number")
 
 
+_END_OF_NUMBERS = 10**MAX_ID
 _DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
 _ENCODER = json.JSONEncoder(allow_nan=False, check_circular=False, separators=(",", ":"))
 _PLAIN = json.JSONEncoder(ensure_ascii=False, check_circular=False)
@@ -135,7 +139,9 @@ def _parse(line: bytes) -> Any:
 
 
 def _is_id(value: Any) -> bool:
-    return isinstance(value, (str, int)) and not isinstance(value, bool)
+    if isinstance(value, str):
+        return len(value) <= MAX_ID
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < _END_OF_NUMBERS
 
 
 def _complaint(value: dict[str, Any]) -> str | None:

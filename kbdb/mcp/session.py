@@ -9,6 +9,7 @@ from kbdb.mcp.messages import notification
 from kbdb.mcp.methods import mapping, text
 from kbdb.mcp.registry import InvalidParamsError
 from kbdb.mcp.revisions import Revision, negotiated
+from kbdb.mcp.subscriptions import MAX_URI, MOST_URIS
 
 
 class Session:
@@ -48,8 +49,14 @@ class Session:
         self.floor = LEVELS.index(level)
 
     def watch(self, uri: str, *, wanted: bool) -> None:
-        """Notes that the client wants to hear of a resource, or no more."""
+        """Notes that the client wants to hear of a resource, or no more.
+
+        Raises:
+            InvalidParamsError: it is none of ours, being so long, or there are too many.
+        """
         if wanted:
+            if len(uri) > MAX_URI or len(self._watched) >= MOST_URIS:
+                raise InvalidParamsError(f"at most {MOST_URIS} URIs, of at most {MAX_URI} characters, can be watched")
             self._watched.add(uri)
         else:
             self._watched.discard(uri)

@@ -15,6 +15,15 @@ LISTS = {"toolsListChanged": "tools", "promptsListChanged": "prompts", "resource
 
 RESOURCES = "resourceSubscriptions"
 
+MOST = 32
+"""Requests that listen at once: a host has one, or one for each of its windows."""
+
+MOST_URIS = 1000
+"""Resources that one of them, or a session, listens to."""
+
+MAX_URI = 2048
+"""Characters of the name of such a resource; ours are much shorter."""
+
 
 class Subscriptions:
     """All that is listened to.
@@ -39,8 +48,10 @@ class Subscriptions:
             wanted: its filter.
 
         Raises:
-            InvalidParamsError: the filter holds something of the wrong kind.
+            InvalidParamsError: the filter holds something of the wrong kind, or too much; or too many listen already.
         """
+        if len(self._filters) >= MOST:
+            raise InvalidParamsError(f"{MOST} requests listen already: cancel one of them first")
         if not isinstance(wanted, dict):
             raise InvalidParamsError("'notifications' must be an object")
         granted: dict[str, Any] = {}
@@ -53,6 +64,8 @@ class Subscriptions:
         uris = wanted.get(RESOURCES)
         if uris is not None and not (isinstance(uris, list) and all(isinstance(uri, str) for uri in uris)):
             raise InvalidParamsError(f"{RESOURCES!r} must be a list of strings")
+        if uris and (len(uris) > MOST_URIS or max(map(len, uris)) > MAX_URI):
+            raise InvalidParamsError(f"{RESOURCES!r} holds at most {MOST_URIS} URIs, of at most {MAX_URI} characters")
         if uris and "resource" in self._announces:
             granted[RESOURCES] = uris
         self._filters[id] = granted

@@ -28,8 +28,8 @@ MAX_QUEUED = 6
 MAX_WAITING = 64
 """Calls that wait for a worker. A host that sends more is told so: it would wait longer than it likes."""
 
-MAX_WAITING_BYTES = 32 << 20
-"""Bytes of the requests that wait."""
+MAX_BYTES = 32 << 20
+"""Bytes of the requests that wait or run."""
 
 
 class Workers:
@@ -97,7 +97,7 @@ class Workers:
     def _take(self, call: Call) -> None:
         if not METHODS[call.method].waits:
             self._send(self._made(call)())
-        elif len(self._waiting) >= MAX_WAITING or self._bytes + call.size > MAX_WAITING_BYTES:
+        elif len(self._waiting) >= MAX_WAITING or self._bytes + call.size > MAX_BYTES:
             self._send(self._protocol.fail(call, BusyError()))
         else:
             call.queues = METHODS[call.method].queues(self._registry, call.params)
@@ -116,6 +116,7 @@ class Workers:
             answer = self._made(call)
             with self._lock:
                 self._queued -= call.queues
+                self._bytes -= call.size
                 self._send(answer())
 
     def _next(self) -> Call | None:
@@ -134,10 +135,10 @@ class Workers:
         for call in [*self._waiting]:
             if call.cancelled or not call.queues or self._queued < MAX_QUEUED:
                 self._waiting.remove(call)
-                self._bytes -= call.size
                 if not call.cancelled:
                     self._queued += call.queues
                     return call
+                self._bytes -= call.size
         return None
 
     def _made(self, call: Call) -> Callable[[], bytes]:

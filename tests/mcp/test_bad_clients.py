@@ -22,7 +22,7 @@ from daemons import wait_for
 from mcp_driver import envelope
 from mcp_process import COMMAND, KBDB_MCP, Server, server
 
-from kbdb.mcp.workers import MAX_WAITING, MAX_WAITING_BYTES, MAX_WORKERS
+from kbdb.mcp.workers import MAX_BYTES, MAX_WAITING, MAX_WORKERS
 
 QUIET = (0, b"", b"")
 
@@ -68,6 +68,11 @@ def test_a_batch_is_refused(bad: Server) -> None:
 
 @pytest.mark.parametrize("id", ["null", "true", "1.5", "[]", "{}"])
 def test_a_bad_id_is_refused(bad: Server, id: str) -> None:
+    assert refused(bad, b'{"jsonrpc":"2.0","id":%s,"method":"ping"}' % id.encode()) == (-32600, None)
+
+
+@pytest.mark.parametrize("id", ['"' + "x" * 257 + '"', "1" * 257])
+def test_a_long_id_is_refused_without_it(bad: Server, id: str) -> None:
     assert refused(bad, b'{"jsonrpc":"2.0","id":%s,"method":"ping"}' % id.encode()) == (-32600, None)
 
 
@@ -143,7 +148,7 @@ def test_a_quick_request_does_not_wait_for_a_slow_one(bad: Server) -> None:
 
 @pytest.mark.parametrize(
     ("sent", "size", "refused"),
-    [(MAX_WORKERS + MAX_WAITING + 20, 1, 20), (16, 7 << 20, 16 - MAX_WORKERS - MAX_WAITING_BYTES // (7 << 20))],
+    [(MAX_WORKERS + MAX_WAITING + 20, 1, 20), (16, 7 << 20, 16 - MAX_BYTES // (7 << 20))],
     ids=["requests", "bytes"],
 )
 def test_a_flood_is_told_that_the_server_is_busy(bad: Server, sent: int, size: int, refused: int) -> None:

@@ -9,6 +9,7 @@ from mcp_driver import INFO, Driver
 from mcp_registry import FixtureRegistry
 
 from kbdb.mcp.registry import AskRefusedError, InvalidParamsError
+from kbdb.mcp.subscriptions import MAX_URI, MOST_URIS
 
 REVISIONS = ["2024-11-05", "2025-06-18", "2025-11-25"]
 
@@ -308,3 +309,12 @@ def test_what_the_client_does_not_offer_is_not_asked_for() -> None:
     result = driver.ask("tools/call", name="test_sampling", arguments={"prompt": "x"})["result"]
     assert result["isError"]
     assert "sampling" in result["content"][0]["text"]
+
+
+def test_only_so_many_resources_are_subscribed_to() -> None:
+    driver = Driver()
+    driver.begin()
+    assert driver.ask("resources/subscribe", uri="x" * (MAX_URI + 1))["error"]["code"] == -32602
+    for number in range(MOST_URIS):
+        assert driver.ask("resources/subscribe", uri=f"test://{number}")["result"] == {}
+    assert driver.ask("resources/subscribe", uri="test://more")["error"]["code"] == -32602

@@ -8,6 +8,8 @@ import pytest
 from mcp_driver import CAPABILITIES, EVERYTHING, INFO, LEVEL, VERSION, Driver, envelope
 from mcp_registry import FixtureRegistry
 
+from kbdb.mcp.subscriptions import MAX_URI, MOST, MOST_URIS
+
 SERVER = "io.modelcontextprotocol/serverInfo"
 SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
 
@@ -206,3 +208,21 @@ def test_an_id_that_listens_is_taken() -> None:
     listen(driver, 7, toolsListChanged=True)
     (answer,) = listen(driver, 7, toolsListChanged=True)
     assert (answer["id"], answer["error"]["code"]) == (7, -32600)
+
+
+def test_only_so_many_listen_at_once() -> None:
+    driver = Driver()
+    for id in range(MOST):
+        (told,) = listen(driver, id, toolsListChanged=True)
+        assert told["method"] == "notifications/subscriptions/acknowledged"
+    (answer,) = listen(driver, MOST, toolsListChanged=True)
+    assert (answer["id"], answer["error"]["code"]) == (MOST, -32602)
+    driver.send({"method": "notifications/cancelled", "params": {"requestId": 0}})
+    (told,) = listen(driver, MOST, toolsListChanged=True)
+    assert "error" not in told
+
+
+@pytest.mark.parametrize("uris", [["x" * (MAX_URI + 1)], ["x"] * (MOST_URIS + 1)])
+def test_a_filter_that_holds_too_much_is_refused(uris: list[str]) -> None:
+    (answer,) = listen(Driver(), 1, resourceSubscriptions=uris)
+    assert answer["error"]["code"] == -32602
