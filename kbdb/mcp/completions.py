@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from kbdb.mcp.methods import MAX_COMPLETIONS
 from kbdb.mcp.resources import DOCUMENT, SECTION
 
 if TYPE_CHECKING:
     from kbdb.mcp.pool import Pool
     from kbdb.mcp.types import McpCompletion, McpCompletionRef
-
-MOST = 100
 
 _KINDS = {"docid": "docid", "kbid": "kbid", "tag": "tag", "tags": "tag"}
 
@@ -22,7 +21,7 @@ def complete(pool: Pool, ref: McpCompletionRef, argument: str, typed: str) -> Mc
     Args:
         pool: the daemon.
         ref: the template, or the prompt.
-        argument: ``kbid``, ``docid``, ``tag`` or ``tags``, ``uri``, ``name`` of a prompt, or one of that prompt's own.
+        argument: ``kbid``, ``docid``, ``tag`` or ``tags``, ``uri``; ``name`` of a prompt, or one of that prompt's own.
         typed: what stands there already.
 
     Raises:
@@ -31,10 +30,11 @@ def complete(pool: Pool, ref: McpCompletionRef, argument: str, typed: str) -> Mc
     from kbdb.errors import NotADatabaseError
 
     try:
+        if ref["type"] == "ref/prompt":
+            # First of all: what an argument of a skill is called is up to its author.
+            return _of_prompt(pool, ref.get("name", ""), argument, typed)
         if argument in _KINDS:
             return _names(pool, _KINDS[argument], typed, "")
-        if ref["type"] == "ref/prompt":
-            return _of_prompt(pool, ref.get("name", ""), argument, typed)
         if argument == "uri":
             return _uris(pool, typed)
     except NotADatabaseError:
@@ -59,13 +59,13 @@ def _uris(pool: Pool, typed: str) -> McpCompletion:
 
 
 def _names(pool: Pool, what: str, prefix: str, start: str) -> McpCompletion:
-    found = pool.call_raw("complete", {"what": what, "prefix": prefix, "limit": MOST})
+    found = pool.call_raw("complete", {"what": what, "prefix": prefix, "limit": MAX_COMPLETIONS})
     return _page([start + value for value in found["values"]], has_more=found["has_more"])
 
 
 def _page(values: Sequence[str], *, has_more: bool = False) -> McpCompletion:
-    """At most 100 values. How many there are in all is told where that is known."""
-    page: McpCompletion = {"values": [*values[:MOST]], "hasMore": has_more or len(values) > MOST}
+    """As many values as a completion may have. How many there are in all is told where that is known."""
+    page: McpCompletion = {"values": [*values[:MAX_COMPLETIONS]], "hasMore": has_more or len(values) > MAX_COMPLETIONS}
     if not has_more:
         page["total"] = len(values)
     return page

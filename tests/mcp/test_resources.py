@@ -12,6 +12,7 @@ from kbdb.client import Client
 from kbdb.mcp import resources
 from kbdb.mcp.registry import InvalidParamsError, ResourceNotFoundError
 from kbdb.mcp.server import KbdbServer
+from kbdb.model.skill import SkillArgument
 
 
 def listed(server: KbdbServer) -> list[str]:
@@ -124,3 +125,11 @@ def test_prompts_are_listed_got_and_completed(server: KbdbServer, kb: Client) ->
     assert complete(server, "name", "rev", prompt="") == ["review-code"]
     with pytest.raises(InvalidParamsError):
         server.get_prompt("none", {}, Quiet())
+
+
+def test_an_argument_of_a_prompt_is_completed_as_its_own_whatever_it_is_called(
+    server: KbdbServer, kb: Client, guide: str
+) -> None:
+    kb.add_skill("tagger", "Use {{tag}} {{docid}}.", arguments=[SkillArgument("tag", "boolean")])
+    assert complete(server, "tag", "f", prompt="tagger") == ["false"]
+    assert complete(server, "docid", guide[:3], prompt="tagger") == []
