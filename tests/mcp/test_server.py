@@ -171,3 +171,30 @@ def test_saying_what_is_offered_loads_no_client() -> None:
     assert "kbdb.mcp.tools.search" in loaded
     heavy = {"kbdb.client", "kbdb.knowledge", "socket", "typer", "rich", "asyncio", "numpy", "pydantic", "msgspec"}
     assert loaded & heavy == set()
+
+
+def test_what_is_learned_or_forgotten_is_news_to_those_who_keep_lists(server: KbdbServer) -> None:
+    told = Quiet()
+    kbid = call(server, "learn", told, content="text", title="t")["kbids"][0]
+    assert told.announced == ["prompts", "resources"]
+    call(server, "search", told, query="text")
+    assert len(told.announced) == 2
+    call(server, "unlearn", told, kbid=kbid)
+    assert set(told.announced[2:]) <= set(server.announces) == {"prompts", "resources"}
+    assert len(told.announced) == 4
+
+
+def test_each_call_is_logged_with_its_time_and_what_went_wrong_as_a_warning(server: KbdbServer) -> None:
+    told = Quiet()
+    call(server, "status", told)
+    call(server, "learn", told, content="text")
+    server.call_tool("recall", {"kbid": "nonsense"}, told)
+    server.call_tool("learn", {}, told)
+    assert [(level, data["tool"], data.get("error")) for level, data in told.logged] == [
+        ("debug", "status", None),
+        ("info", "learn", None),
+        ("warning", "recall", "INVALID_ID"),
+        ("warning", "learn", "INVALID_ARGUMENT"),
+    ]
+    assert all(data["ms"] >= 0 for _, data in told.logged[:2])
+    assert told.announced == ["prompts", "resources"]

@@ -45,6 +45,9 @@ class Host:
         self._keep("host", {"id": self._id, "method": method, "params": params})
         answer: dict[str, Any] = self._process.ask(method, self._id, **params)
         self._keep("kbdb", answer)
+        while "id" not in answer:  # news come before the answer of what made them
+            answer = self._process.receive()
+            self._keep("kbdb", answer)
         return dict(answer["result"])
 
     def tell(self, method: str) -> None:

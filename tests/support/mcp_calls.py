@@ -25,10 +25,14 @@ class Quiet(Context):
 
     Attributes:
         steps: of progress.
+        logged: log messages with their levels.
+        announced: what changed.
         cancel_after: how many steps it takes until nobody waits any more; None for ever.
     """
 
     def __init__(self, cancel_after: int | None = None) -> None:
+        self.logged: list[tuple[Any, Any]] = []
+        self.announced: list[Any] = []
         self.steps: list[tuple[float, float | None, str | None]] = []
         self.cancel_after = cancel_after
 
@@ -39,7 +43,8 @@ class Quiet(Context):
     def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
         self.steps.append((done, total, message))
 
-    def log(self, level: Any, data: Any) -> None: ...
+    def log(self, level: Any, data: Any) -> None:
+        self.logged.append((level, data))
 
     def can_ask(self, method: str) -> bool:  # noqa: ARG002
         return False
@@ -47,7 +52,8 @@ class Quiet(Context):
     def ask(self, requests: Any) -> Any:
         raise NotImplementedError
 
-    def announce(self, change: Any, uri: str | None = None) -> None: ...
+    def announce(self, change: Any, uri: str | None = None) -> None:  # noqa: ARG002
+        self.announced.append(change)
 
     def ended_by(self, end: Any) -> Any:  # noqa: ARG002
         return nullcontext()

@@ -60,4 +60,5 @@ TOOL = Tool(
     },
     run,
     writes=True,
+    changes_lists=True,
 )

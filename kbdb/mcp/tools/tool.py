@@ -23,12 +23,14 @@ class Tool(NamedTuple):
         definition: as clients see it.
         run: answers a call.
         writes: whether it can change what is stored.
+        changes_lists: whether it can change which resources and prompts there are.
         queues: whether it waits for its turn among those that write, though it only reads.
     """
 
     definition: McpToolDefinition
     run: Handler
     writes: bool = False
+    changes_lists: bool = False
     queues: bool = False
 
 

@@ -49,4 +49,5 @@ TOOL = Tool(
     },
     run,
     writes=True,
+    changes_lists=True,
 )
