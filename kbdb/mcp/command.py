@@ -6,9 +6,10 @@ What it does not understand is left to ``kbdb.cli``, which explains.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple, get_args
 
-TOOL_SETS = ("core", "all")
+ToolSet = Literal["core", "all"]
+TOOL_SETS = get_args(ToolSet)
 
 
 class Options(NamedTuple):

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from kbdb.errors import AgentNotFoundError, InvalidArgumentError, SkillNotFoundError
+from kbdb.mcp import cursors
 from kbdb.mcp.registry import InvalidParamsError, Page
 from kbdb.mcp.types import McpPrompt, McpPromptArgument, McpPromptResult
 
@@ -104,13 +105,13 @@ def _argument(argument: Mapping[str, Any]) -> McpPromptArgument:
 
 
 def _cursor(end: int, last: str) -> str:
-    return f"{end}:{last}".encode().hex()
+    return cursors.written(f"{end}:{last}")
 
 
 def _start(prompts: list[McpPrompt], cursor: str) -> int:
     """Where a page begins: after the last prompt of the page before, or in its place where it is gone."""
     try:
-        end, colon, last = bytes.fromhex(cursor).decode().partition(":")
+        end, colon, last = cursors.read(cursor).partition(":")
         number = int(end)
     except ValueError:
         number, colon, last = 0, "", ""

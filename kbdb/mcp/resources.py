@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from kbdb.mcp import cursors
 from kbdb.mcp.registry import InvalidParamsError, Page, ResourceNotFoundError
 
 if TYPE_CHECKING:
@@ -48,7 +49,10 @@ def listed(pool: Pool, cursor: str | None) -> Page[McpResource]:
         found = pool.call_raw("documents", {"after": after, "limit": PAGE})
     except NotADatabaseError:
         return Page(())
-    return Page([_resource(item) for item in found["items"]], _write_cursor(found["after"]) if found["after"] else None)
+    return Page(
+        [_resource(item) for item in found["items"]],
+        cursors.written(f"after:{found['after']}") if found["after"] else None,
+    )
 
 
 def read(pool: Pool, uri: str) -> McpResourceResult:
@@ -94,17 +98,9 @@ def _contents(uri: str, type: str, content: Any) -> McpResourceContents:
     return {"uri": uri, "mimeType": type, "text": content}
 
 
-def _write_cursor(docid: str) -> str:
-    from base64 import urlsafe_b64encode
-
-    return urlsafe_b64encode(f"after:{docid}".encode()).decode()
-
-
 def _read_cursor(cursor: str) -> str:
-    from base64 import b64decode
-
     try:
-        found = _CURSOR.fullmatch(b64decode(cursor.encode(), b"-_", validate=True).decode())
+        found = _CURSOR.fullmatch(cursors.read(cursor))
     except ValueError:
         found = None
     if found is None:

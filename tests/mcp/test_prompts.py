@@ -10,6 +10,7 @@ import pytest
 
 from kbdb.client import Client
 from kbdb.mcp import prompts
+from kbdb.mcp.cursors import written
 from kbdb.mcp.registry import InvalidParamsError
 from kbdb.mcp.types import McpPrompt
 from kbdb.model.skill import SkillArgument
@@ -116,11 +117,8 @@ def test_pages_are_as_long_as_they_may_be_and_miss_nothing(client: Client, monke
     assert [prompt["name"] for prompt in prompts.listed(client, first.next_cursor).items] == expected[3:6]
 
 
-@pytest.mark.parametrize("cursor", ["", "x", "zz", "313a", "ff", b"0:a".hex(), b"-1:a".hex(), b"3".hex()])
+@pytest.mark.parametrize("cursor", ["", "x", "zzzz", "é", "313a", written("0:a"), written("-1:a"), written("3")])
 def test_a_cursor_of_someone_elses_is_invalid(client: Client, cursor: str) -> None:
-    if cursor == "313a":
-        assert prompts.listed(client, cursor).items
-        return
     with pytest.raises(InvalidParamsError, match="cursor"):
         prompts.listed(client, cursor)
 

@@ -21,6 +21,8 @@ from kbdb.client.stop import stop
 from kbdb.errors import DatabaseClosedError
 from kbdb.mcp.registry import InvalidParamsError
 from kbdb.mcp.server import INSTRUCTIONS, KbdbServer
+from kbdb.mcp.tools.tool import SECTION_TYPES
+from kbdb.model import truth
 
 CORE = ["search", "recall", "retrieve", "learn", "unlearn", "status"]
 UPKEEP = ["check", "gc", "rebuild", "export"]
@@ -198,3 +200,7 @@ def test_each_call_is_logged_with_its_time_and_what_went_wrong_as_a_warning(serv
     ]
     assert all(data["ms"] >= 0 for _, data in told.logged[:2])
     assert told.announced == ["prompts", "resources"]
+
+
+def test_section_types_are_those_of_the_model() -> None:
+    assert SECTION_TYPES == truth.SECTION_TYPES

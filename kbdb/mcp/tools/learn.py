@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from kbdb.mcp.answers import account, rounded
 from kbdb.mcp.budget import DEFAULT_TOKENS, Form
-from kbdb.mcp.tools.tool import NUMBER, TEXT, TEXTS, YES, Tool, described, gives, takes
+from kbdb.mcp.tools.tool import NUMBER, SECTION_TYPES, TEXT, TEXTS, YES, Tool, described, gives, on_the_wire, takes
 
 if TYPE_CHECKING:
     from kbdb.mcp.pool import Caller
     from kbdb.mcp.registry import Context
-
-_WIRE = {"section_type": "sectionType"}
 
 DESCRIPTION = """\
 Store knowledge that should outlive this conversation: a decision and its reason, a correction, a convention, a \
@@ -25,8 +23,7 @@ search because it was forgotten or corrected before."""
 
 def run(pool: Caller, given: dict[str, Any], _: Context) -> Form:
     """Answers a call."""
-    params = {_WIRE.get(name, name): value for name, value in given.items()}
-    found = pool.call_raw("learn", {**params, "who": "agent"})
+    found = pool.call_raw("learn", {**on_the_wire(given), "who": "agent"})
     rounded(found, "elapsed_ms")
     for twin in found["near_duplicates"]:
         rounded(twin, "jaccard")
@@ -43,7 +40,7 @@ TOOL = Tool(
             content=described(TEXT, "The text; headings in Markdown make sections"),
             title=described(TEXT, "What it is about"),
             type=described(TEXT, "Media type; default text/markdown"),
-            section_type=described(TEXT, "What it is for", enum=["default", "skill", "agent"]),
+            section_type=described(TEXT, "What it is for", enum=[*SECTION_TYPES]),
             description=described(TEXT, "One line on the document"),
             docid=described(TEXT, "Document to make or join"),
             tags=TEXTS,

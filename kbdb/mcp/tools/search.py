@@ -7,14 +7,27 @@ from typing import TYPE_CHECKING, Any
 
 from kbdb.mcp.answers import plain, rounded
 from kbdb.mcp.budget import Form, most_items, short, shrink, shrunk_form
-from kbdb.mcp.tools.tool import MAX_TOKENS, NUMBER, READS, TEXT, TEXTS, YES, Tool, described, gives, or_null, takes
+from kbdb.mcp.tools.tool import (
+    MAX_TOKENS,
+    NUMBER,
+    READS,
+    SECTION_TYPES,
+    TEXT,
+    TEXTS,
+    YES,
+    Tool,
+    described,
+    gives,
+    on_the_wire,
+    or_null,
+    takes,
+)
 
 if TYPE_CHECKING:
     from kbdb.mcp.pool import Caller
     from kbdb.mcp.registry import Context
 
 MOST_HITS = 50
-SECTION_TYPES = ("default", "skill", "agent")
 _SHOWN_NOTES = 5
 
 DESCRIPTION = """\
@@ -29,8 +42,8 @@ def run(pool: Caller, given: dict[str, Any], _: Context) -> Form:
     """Answers a call."""
     tokens, content = given.pop("max_tokens"), given.pop("content")
     if given.get("type") in SECTION_TYPES:
-        given["sectionType"] = given.pop("type")
-    found = pool.call_raw("search", given)
+        given["section_type"] = given.pop("type")
+    found = pool.call_raw("search", on_the_wire(given))
     hits = found.pop("hits")
     for hit in hits:
         hit["score"] = round(hit["score"], 4)

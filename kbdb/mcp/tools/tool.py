@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -47,7 +48,17 @@ TEXTS = {"type": "array", "items": {"type": "string"}}
 NUMBER = {"type": "integer"}
 YES = {"type": "boolean", "default": False}
 
+SECTION_TYPES = ("default", "skill", "agent")
+"""As ``kbdb.model.truth`` has them, whose classes take longer to load than a list of tools may."""
+
 READS: McpToolAnnotations = {"readOnlyHint": True, "openWorldHint": False}
+
+_SNAKE = re.compile("_([a-z])")
+
+
+def on_the_wire(given: dict[str, Any]) -> dict[str, Any]:
+    """Arguments by the names that the daemon's methods have for them."""
+    return {_SNAKE.sub(lambda found: found[1].upper(), name): value for name, value in given.items()}
 
 
 def described(kind: dict[str, Any], description: str, **more: Any) -> dict[str, Any]:

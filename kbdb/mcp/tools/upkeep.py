@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from kbdb.errors import InterruptedByUserError, InvalidArgumentError
 from kbdb.mcp.answers import account, rounded
 from kbdb.mcp.budget import DEFAULT_TOKENS, Form
-from kbdb.mcp.tools.tool import NUMBER, READS, TEXT, YES, Handler, Tool, described, gives, takes
+from kbdb.mcp.tools.tool import NUMBER, READS, TEXT, YES, Handler, Tool, described, gives, on_the_wire, takes
 
 if TYPE_CHECKING:
     from kbdb.mcp.pool import Caller
@@ -22,8 +22,7 @@ def _run(method: str) -> Handler:
     """A handler that calls a method and gives an account of the answer."""
 
     def run(pool: Caller, given: dict[str, Any], context: Context) -> Form:
-        params = {_WIRE.get(name, name): value for name, value in given.items()}
-        found = pool.call_raw(method, params, _report(context))
+        found = pool.call_raw(method, on_the_wire(given), _report(context))
         rounded(found, "elapsed_ms")
         return account(found, DEFAULT_TOKENS)
 
@@ -47,7 +46,6 @@ def _report(context: Context) -> Report:
     return report
 
 
-_WIRE = {"dry_run": "dryRun", "keep_days": "keepDays"}
 _EXPORT = _run("export")
 
 CHECK = Tool(
