@@ -131,6 +131,9 @@ class Canned:
     def __init__(self, **answers: dict[str, Any]) -> None:
         self.answers = answers
 
+    def of(self, context: object) -> Canned:  # noqa: ARG002
+        return self
+
     def call_raw(self, method: str, params: Mapping[str, Any], progress: object = None) -> dict[str, Any]:  # noqa: ARG002
         return self.answers[method]
 
