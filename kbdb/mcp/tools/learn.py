@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 DESCRIPTION = """\
 Store knowledge that should outlive this conversation: a decision and its reason, a correction, a convention, a \
 pitfall, a fact. One subject a call, a title that says it, Markdown. Search first. Not for what the code or a stored \
-file says already, chat summaries, guesses or secrets. To correct what is stored, pass the old kbids as supersedes, \
-or replace=true with the same title and docid: the old text leaves search. Returns kbids; near_duplicates names \
+file says already, chat summaries, guesses or secrets. To correct what is stored, pass the old kbids as supersedes: \
+the old text leaves search. replace=true does so for the one live section of the same title, whatever document it is \
+in. Returns kbids; near_duplicates names \
 stored sections that say much the same (no error: read them, then supersede or unlearn), suppressed what stays out of \
 search because it was forgotten or corrected before."""
 
@@ -44,7 +45,7 @@ TOOL = Tool(
             description=described(TEXT, "One line on the document"),
             docid=described(TEXT, "Document to make or join"),
             tags=TEXTS,
-            replace=described(YES, "Supersede the live section of this title"),
+            replace=described(YES, "Supersede the live section of this title, in any document; supersedes is surer"),
             supersedes=described(TEXTS, "kbids it takes the place of"),
         ),
         "outputSchema": gives(
