@@ -128,6 +128,45 @@ def test_an_entry_that_differs_is_updated_and_what_was_added_to_it_stays(
     assert loaded(of, path) == {of.key[0]: {"kbdb": wanted}} == {of.key[0]: {"kbdb": change.entry}}
 
 
+@pytest.mark.parametrize(("of", "scope"), EVERYWHERE)
+def test_options_that_somebody_added_stay_when_it_is_set_up_again(of: Client, scope: Scope, folders: Folders) -> None:
+    options = ["--tools", "all", "--read-only"]
+    path = first_file(of, scope, folders)
+    if of.format == "toml":
+        written(path, '[mcp_servers.kbdb]\ncommand = "/old/kbdb"\nargs = ["mcp", "--tools", "all", "--read-only"]\n')
+    else:
+        line = ["/old/kbdb", "mcp", *options]
+        entry = {"command": line} if of.name == "opencode" else {"command": line[0], "args": line[1:]}
+        written(path, json.dumps({of.key[0]: {"kbdb": entry}}))
+    change = adding(of, scope, folders, SERVER)
+    assert (change.action, change.kept) == ("update", ("--tools all", "--read-only"))
+    change.write()
+    entry = loaded(of, path)[of.key[0]]["kbdb"]
+    assert (entry["command"] if of.name == "opencode" else entry["args"])[-3:] == options
+    assert adding(of, scope, folders, SERVER).action == "none"
+
+
+@pytest.mark.parametrize("enabled", [True, False, None])
+def test_whether_opencode_s_entry_is_switched_on_stays(enabled: bool | None, folders: Folders) -> None:
+    of = client("opencode")
+    switch = {} if enabled is None else {"enabled": enabled}
+    entry = {"type": "local", "command": ["/old/kbdb", "mcp"], **switch}
+    path = written(first_file(of, "project", folders), json.dumps({"mcp": {"kbdb": entry}}))
+    change = adding(of, "project", folders, SERVER)
+    change.write()
+    assert loaded(of, path)["mcp"]["kbdb"] == entry | {"command": ["/opt/bin/kbdb", *ARGUMENTS]}
+    assert change.kept == (("enabled: false",) if enabled is False else ())
+
+
+def test_opencode_s_entry_in_the_usual_place_is_found_beside_the_newer_one(folders: Folders) -> None:
+    of = client("opencode")
+    text = '{"mcp": {"servers": {"x": {"command": ["x"]}}, "kbdb": {"command": ["/old/kbdb", "mcp", "--read-only"]}}}'
+    path = written(first_file(of, "project", folders), text)
+    adding(of, "project", folders, SERVER).write()
+    assert list(loaded(of, path)["mcp"]["servers"]) == ["x"]
+    assert loaded(of, path)["mcp"]["kbdb"]["command"] == ["/opt/bin/kbdb", *ARGUMENTS, "--read-only"]
+
+
 @pytest.mark.parametrize("name", ["claude-code", "codex"])
 def test_an_entry_that_is_no_program_is_replaced_as_a_whole(name: str, folders: Folders) -> None:
     of = client(name)
