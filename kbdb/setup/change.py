@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -92,7 +93,7 @@ def adding(of: Client, scope: Scope, folders: Folders, server: Server) -> Change
     """The change that makes a program start a server.
 
     What somebody added to the entry stays, such as ``env``, ``--read-only`` and whether it is switched off; an entry
-    that starts no program is replaced as a whole.
+    with the address of a server is replaced as a whole.
 
     Raises:
         UsageError: the program would not take the command line as it is.
@@ -108,24 +109,27 @@ def adding(of: Client, scope: Scope, folders: Folders, server: Server) -> Change
     with_entry = entry
     kept: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    off = _off(there)
     try:
-        if isinstance(there, dict) and "command" in there:
+        if isinstance(there, dict) and not _is_elsewhere(there):
             server, kept, left_out = merged(of, there, server)
             entry = _keeping_the_name(there, _entry(of, key, server))
-            if entry.pop(_SWITCH, None) is not None and there.get(_SWITCH) is False:
-                kept = (*kept, f"{_SWITCH}: false")
+            if _SWITCH in there or "command" in there:
+                entry.pop(_SWITCH, None)
             new = text
             for name, value in entry.items():
                 if name not in there or there[name] != value:
                     new = form.put(new, (*key, name), value)
             with_entry = {**there, **entry}
         else:
+            with_entry = entry = {**entry, **off}
             new = form.put(text, key, entry)
     except TextFault as fault:
         raise _told(file.path, fault) from fault
     _make_sure(of, file.path, new, _with(held, key, with_entry))
     action: Action = "none" if new == text else "add" if there is None else "update"
     after = file.encoded(new)
+    kept = (*kept, *(f"{name}: {json.dumps(value)}" for name, value in off.items()))
     return Change(of, scope, file.path, action, with_entry, file.data, after, server, kept, left_out)
 
 
@@ -228,9 +232,20 @@ def _entry(of: Client, key: tuple[str, ...], server: Server) -> Entry:
     return entry if key == _keys(of)[0] else {name: value for name, value in entry.items() if name != _SWITCH}
 
 
+def _is_elsewhere(there: Entry) -> bool:
+    """Whether an entry has the address of a server instead of a program to start."""
+    return "command" not in there and any(name.lower().endswith("url") for name in there)
+
+
+def _off(there: Any) -> dict[str, bool]:
+    """What switches an entry off, in the words of one program or another."""
+    switches = {_SWITCH: False, "disabled": True} if isinstance(there, dict) else {}
+    return {name: value for name, value in switches.items() if there.get(name) is value}
+
+
 def _keeping_the_name(there: Entry, entry: Entry) -> Entry:
     """The entry with the command as it is written in the file, where that starts the same program."""
-    old, new = there["command"], entry["command"]
+    old, new = there.get("command"), entry["command"]
     if isinstance(new, list):
         old = old if isinstance(old, list) else []
         return {**entry, "command": [old[0], *new[1:]]} if old and same_program(old[0], new[0]) else entry

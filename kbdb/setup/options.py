@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -58,7 +59,7 @@ def merged(of: Client, there: Entry, server: Server) -> Merged:
 
     Args:
         of: the program that the entry is for.
-        there: the entry, which starts a program.
+        there: the entry; not one with the address of a server.
         server: what would be started without it.
     """
     words = _words(there)
@@ -87,27 +88,42 @@ def merged(of: Client, there: Entry, server: Server) -> Merged:
 
 
 def _words(there: Entry) -> list[str]:
-    command, arguments = there["command"], there.get("args")
+    command, arguments = there.get("command", ""), there.get("args")
     words = [*(command if isinstance(command, list) else [command])]
-    words += arguments if isinstance(arguments, list) else []
+    words += arguments if isinstance(arguments, list) else [arguments] if isinstance(arguments, str) else []
     return [word if isinstance(word, str) else str(word) for word in words]
 
 
 def _read(words: Sequence[str]) -> _Given:
+    """A command line, which may also be a shell's, in one word."""
+    given = _read_words(words) or _read_words(_split(words), launcher=False) or _Given((), (), tuple(words[1:]))
+    if any("--read-only" in word for word in given.unknown) and ("--read-only",) not in given.options:
+        # Written in some way that is not understood; a server that was meant to read alone must not come to write.
+        return given._replace(options=(*given.options, ("--read-only",)))
+    return given
+
+
+def _split(words: Sequence[str]) -> list[str]:
+    line = " ".join(words)
+    try:
+        return shlex.split(line)
+    except ValueError:
+        return line.split()
+
+
+def _read_words(words: Sequence[str], launcher: bool = True) -> _Given | None:
     """The options before and behind ``mcp``; behind the first one where nothing before it looks like kbdb."""
     for at in [at for at, word in enumerate(words) if _OURS.fullmatch(word)]:
         found, unknown = _options(words[at + 1 :], until="mcp")
-        used = sum(map(len, found))
-        if not unknown and words[at + 1 + used : at + 2 + used] == ["mcp"]:
-            more, unknown = _options(words[at + 2 + used :])
-            return _Given(tuple(words[: at + 1]), (*found, *more), unknown)
-    if "mcp" in words:
-        at = words.index("mcp")
-        found, unknown = _options(words[at + 1 :])
-        return _Given(tuple(words[:at]), found, unknown)
-    # A script, or a shell's line in one word: nothing more can be told of it, and a server must not begin to write.
-    careful = any("--read-only" in word for word in words)
-    return _Given((), (("--read-only",),) if careful else (), tuple(words[1:]))
+        behind = at + 1 + sum(map(len, found))
+        if not unknown and words[behind : behind + 1] == ["mcp"]:
+            more, unknown = _options(words[behind + 1 :])
+            return _Given(tuple(words[: at + 1]) if launcher else (), (*found, *more), unknown)
+    if "mcp" not in words:
+        return None
+    at = words.index("mcp")
+    found, unknown = _options(words[at + 1 :])
+    return _Given(tuple(words[:at]) if launcher else (), found, unknown)
 
 
 def _options(words: Sequence[str], until: str | None = None) -> tuple[tuple[Option, ...], tuple[str, ...]]:

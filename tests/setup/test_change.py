@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kbdb.errors import KbdbError, NotUtf8Error, SettingsFileError, StorageError
-from kbdb.setup import files
+from kbdb.setup import files, toml_edit
 from kbdb.setup.change import adding, entry_in, removing, snippet
 from kbdb.setup.clients import CLIENTS, Client, Folders, Scope, client
 from kbdb.setup.server import Server
@@ -158,6 +160,38 @@ def test_whether_opencode_s_entry_is_switched_on_stays(enabled: bool | None, fol
     assert change.kept == (("enabled: false",) if enabled is False else ())
 
 
+@pytest.mark.parametrize("of", CLIENTS, ids=lambda of: of.name)
+@pytest.mark.parametrize("switch", [{"enabled": False}, {"disabled": True}], ids=["enabled", "disabled"])
+@pytest.mark.parametrize(
+    "entry", [{"command": "x"}, {"url": "https://example.org"}, {}], ids=["program", "url", "none"]
+)
+def test_what_is_switched_off_stays_off_and_it_is_said(
+    of: Client, switch: dict[str, bool], entry: dict[str, str], folders: Folders
+) -> None:
+    path = first_file(of, of.scopes[0], folders)
+    lines = [f"{name} = {json.dumps(value)}" for name, value in (entry | switch).items()]
+    as_toml = "\n".join(["[mcp_servers.kbdb]", *lines, ""])
+    written(path, as_toml if of.format == "toml" else json.dumps({of.key[0]: {"kbdb": entry | switch}}))
+    change = adding(of, of.scopes[0], folders, SERVER)
+    change.write()
+    after = loaded(of, path)[of.key[0]]["kbdb"]
+    assert switch.items() <= after.items()
+    assert "/opt/bin/kbdb" in (after["command"], after["command"][0])
+    assert change.kept == tuple(f"{name}: {json.dumps(value)}" for name, value in switch.items())
+    assert adding(of, of.scopes[0], folders, SERVER).action == "none"
+
+
+@pytest.mark.parametrize("name", ["claude-code", "codex"])
+def test_options_without_a_program_stay(name: str, folders: Folders) -> None:
+    of = client(name)
+    toml = '[mcp_servers.kbdb.env]\nA = "b"\n[mcp_servers.kbdb]\nargs = ["mcp", "--read-only"]\n'
+    text = '{"mcpServers": {"kbdb": {"args": ["mcp", "--read-only"], "env": {"A": "b"}}}}'
+    path = written(first_file(of, of.scopes[0], folders), toml if of.format == "toml" else text)
+    adding(of, of.scopes[0], folders, SERVER).write()
+    after = loaded(of, path)[of.key[0]]["kbdb"]
+    assert (after["args"], after["env"]) == ([*ARGUMENTS, "--read-only"], {"A": "b"})
+
+
 def test_opencode_s_entry_in_the_usual_place_is_found_beside_the_newer_one(folders: Folders) -> None:
     of = client("opencode")
     text = '{"mcp": {"servers": {"x": {"command": ["x"]}}, "kbdb": {"command": ["/old/kbdb", "mcp", "--read-only"]}}}'
@@ -168,7 +202,7 @@ def test_opencode_s_entry_in_the_usual_place_is_found_beside_the_newer_one(folde
 
 
 @pytest.mark.parametrize("name", ["claude-code", "codex"])
-def test_an_entry_that_is_no_program_is_replaced_as_a_whole(name: str, folders: Folders) -> None:
+def test_an_entry_with_an_address_is_replaced_as_a_whole(name: str, folders: Folders) -> None:
     of = client(name)
     entry = '[mcp_servers.kbdb]\nurl = "https://example.org"\n'
     text = entry if of.format == "toml" else '{"mcpServers": {"kbdb": {"type": "http", "url": "https://example.org"}}}'
@@ -333,3 +367,33 @@ def test_what_cannot_be_written_as_it_is_is_refused_before_anything_is_read(fold
     written(folders.project / ".gemini" / "settings.json", "no JSON")
     with pytest.raises(KbdbError, match="for a variable"):
         adding(client("gemini"), "project", folders, Server("/bin/kbdb", ("mcp", "--db", "/a/$HOME"), ""))
+
+
+WORDS = st.sampled_from(["kbdb", "mcp", "--read-only", "--tools", "all", "--db", "/x", "", "é \u2028", "${X}"])
+VALUES = st.recursive(
+    st.one_of(WORDS, st.booleans()),
+    lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(WORDS, inner, max_size=3)),
+    max_leaves=6,
+)
+NAMES = st.sampled_from(
+    ["type", "command", "args", "env", "environment", "cwd", "enabled", "disabled", "url", "servers"]
+)
+
+
+@given(st.one_of(VALUES, st.dictionaries(NAMES, VALUES)), st.sampled_from(CLIENTS), st.booleans())
+def test_an_entry_of_any_shape_is_set_up_once_and_goes(
+    tmp_path_factory: pytest.TempPathFactory, entry: Any, of: Client, named: bool
+) -> None:
+    folder = tmp_path_factory.mktemp("any")
+    folders = Folders(folder / "p", folder / "home", {}, "linux")
+    scope, server = of.scopes[0], SERVER._replace(named=named)
+    path = first_file(of, scope, folders)
+    key = (*of.key, "kbdb")
+    written(path, toml_edit.snippet(key, entry) if of.format == "toml" else json.dumps({of.key[0]: {"kbdb": entry}}))
+    change = adding(of, scope, folders, server)
+    change.write()
+    after = loaded(of, path)[of.key[0]]["kbdb"]
+    assert after == change.entry
+    assert adding(of, scope, folders, server).action == "none"
+    removing(of, scope, folders).write()
+    assert loaded(of, path) in ({}, {of.key[0]: {}})

@@ -36,7 +36,12 @@ def entry(*words: str, **more: Any) -> dict[str, Any]:
         (("C:\\bin\\KBDB.exe", "mcp", "--db", "mcp", "--read-only"), ("mcp", "--db", "mcp", "--read-only")),
         (("docker", "run", "image", "mcp", "--read-only"), ("mcp", "--read-only")),
         (("sh", "-c", "cd /x && exec kbdb mcp --read-only"), ("mcp", "--read-only")),
+        (("sh", "-c", "exec kbdb mcp --db '/my notes' --tools all"), ("mcp", "--db", "/my notes", "--tools", "all")),
+        (("sh", "-c", "kbdb mcp --read-only --tools 'all"), ("mcp", "--read-only")),
         (("kbdb mcp --read-only",), ("mcp", "--read-only")),
+        (("kbdb", "mcp --read-only"), ("mcp", "--read-only")),
+        (("kbdb", "mcp", "--read-only=true"), ("mcp", "--read-only")),
+        (("notes.sh", "--read-only"), ("mcp", "--read-only")),
         (("/opt/bin/kbdb",), ("mcp",)),
         (("/opt/bin/kbdb", "serve"), ("mcp",)),
     ],
@@ -71,6 +76,11 @@ def test_words_that_mcp_does_not_take_are_told_and_go() -> None:
     found = merged(client("cursor"), entry("kbdb", "mcp", "--fast", "--tools", "none", "--db", "/x", "--db"), PINNED)
     assert found.server.arguments == ("mcp", "--db", "/x")
     assert found.left_out == ("--fast", "--tools", "none", "--db")
+
+
+def test_arguments_in_one_word_are_read_too() -> None:
+    there = {"command": "kbdb", "args": "mcp --tools all"}
+    assert merged(client("cursor"), there, PLAIN).server.arguments == ("mcp", "--tools", "all")
 
 
 @pytest.mark.parametrize("table", ["env", "environment"])
