@@ -59,7 +59,8 @@ def setup(
 ) -> int:
     """Let an agent's program start kbdb: put its server into the program's settings.
 
-    The rest of the file stays as it is, to the byte. Saying it twice changes nothing the second time.
+    The rest of the file stays as it is, to the byte. Saying it twice changes nothing the second time. Options
+    of kbdb mcp that are in the entry stay, such as --read-only; --remove takes them out with it.
     """
     session = Session.of(context, db, as_json_)
     if print_ and (dry_run or remove):

@@ -184,7 +184,12 @@ class _File(NamedTuple):
 
     def encoded(self, text: str) -> bytes:
         mark = files.BOM if (self.data or b"").startswith(files.BOM.encode()) else ""
-        return (mark + text).encode()
+        try:
+            return (mark + text).encode()
+        except UnicodeEncodeError as error:
+            # Half a character, which JSON can escape; as an argument no system can pass it on.
+            message = f"{self.path}: the entry holds {text[error.start]!a}, which is no character"
+            raise SettingsFileError(message, "mend it and run the command again; nothing was written") from error
 
 
 def _settings(of: Client, scope: Scope, folders: Folders) -> tuple[_File, str, dict[str, Any]]:

@@ -112,7 +112,7 @@ def _split(words: Sequence[str]) -> list[str]:
 
 
 def _read_words(words: Sequence[str], launcher: bool = True) -> _Given | None:
-    """The options before and behind ``mcp``; behind the first one where nothing before it looks like kbdb."""
+    """The options before and behind ``mcp``; around the first one where nothing before it looks like kbdb."""
     for at in [at for at, word in enumerate(words) if _OURS.fullmatch(word)]:
         found, unknown = _options(words[at + 1 :], until="mcp")
         behind = at + 1 + sum(map(len, found))
@@ -122,8 +122,9 @@ def _read_words(words: Sequence[str], launcher: bool = True) -> _Given | None:
     if "mcp" not in words:
         return None
     at = words.index("mcp")
+    start = next(start for start in range(at + 1) if not _options(words[start:at])[1])
     found, unknown = _options(words[at + 1 :])
-    return _Given(tuple(words[:at]) if launcher else (), found, unknown)
+    return _Given(tuple(words[:start]) if launcher else (), (*_options(words[start:at])[0], *found), unknown)
 
 
 def _options(words: Sequence[str], until: str | None = None) -> tuple[tuple[Option, ...], tuple[str, ...]]:

@@ -285,6 +285,20 @@ def test_a_file_that_is_not_utf8_is_told_and_left(folders: Folders) -> None:
     assert path.read_bytes() == '{"a": 1}'.encode("utf-16")
 
 
+def test_an_argument_that_is_no_text_stays_where_it_is_or_is_told(folders: Folders) -> None:
+    of = client("claude-code")
+    text = '{"mcpServers": {"kbdb": {"command": "/old/kbdb", "args": ["mcp", "--db", "\\ud800"]}}}'
+    path = written(first_file(of, "project", folders), text)
+    change = adding(of, "project", folders, SERVER)
+    assert change.after is not None
+    assert b'"args": ["mcp", "--db", "\\ud800"]' in change.after
+    path = written(path, text.replace('"--db"', '"--fast", "--db"'))
+    before = path.read_bytes()
+    with pytest.raises(SettingsFileError, match=r"\.mcp\.json: the entry holds '.ud800'"):
+        adding(of, "project", folders, SERVER)
+    assert path.read_bytes() == before
+
+
 def test_a_folder_in_the_place_of_the_file_is_told(folders: Folders) -> None:
     of = client("claude-code")
     first_file(of, "project", folders).mkdir(parents=True)

@@ -35,6 +35,7 @@ def entry(*words: str, **more: Any) -> dict[str, Any]:
         (("uvx", "kbdb@latest", "mcp", "--read-only"), ("mcp", "--read-only")),
         (("C:\\bin\\KBDB.exe", "mcp", "--db", "mcp", "--read-only"), ("mcp", "--db", "mcp", "--read-only")),
         (("docker", "run", "image", "mcp", "--read-only"), ("mcp", "--read-only")),
+        (("notes", "run", "--db", "/x", "mcp", "--read-only"), ("mcp", "--db", "/x", "--read-only")),
         (("sh", "-c", "cd /x && exec kbdb mcp --read-only"), ("mcp", "--read-only")),
         (("sh", "-c", "exec kbdb mcp --db '/my notes' --tools all"), ("mcp", "--db", "/my notes", "--tools", "all")),
         (("sh", "-c", "kbdb mcp --read-only --tools 'all"), ("mcp", "--read-only")),
