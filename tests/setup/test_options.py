@@ -73,6 +73,11 @@ def test_a_database_that_the_server_names_anyway_is_not_told_as_kept() -> None:
         assert (found.server, found.kept) == (server, ())
 
 
+def test_every_option_of_mcp_stays() -> None:
+    words = ("mcp", "--json", "--read-only", "--tools", "core", "--db=/x")
+    assert merged(client("cursor"), entry("/old/kbdb", *words), PINNED).server.arguments == words
+
+
 def test_words_that_mcp_does_not_take_are_told_and_go() -> None:
     found = merged(client("cursor"), entry("kbdb", "mcp", "--fast", "--tools", "none", "--db", "/x", "--db"), PINNED)
     assert found.server.arguments == ("mcp", "--db", "/x")
@@ -121,7 +126,7 @@ def test_the_folder_of_an_entry_says_which_database_is_the_nearest(tmp_path: Pat
 
 
 ANY_WORD = st.sampled_from(["kbdb", "mcp", "--db", "--db=", "--db=/x", "/x", "--tools", "all", "core", "--tools=all"])
-ANY_WORDS = st.lists(st.one_of(ANY_WORD, st.sampled_from(["--read-only", "--json", "-x", ""]), st.text(max_size=5)))
+ANY_WORDS = st.lists(st.one_of(ANY_WORD, st.sampled_from(["--read-only", "-x", ""]), st.text(max_size=5)))
 
 
 @given(ANY_WORDS, st.sampled_from([PLAIN, PINNED, NAMED]))
@@ -129,7 +134,7 @@ def test_what_comes_out_of_any_line_can_be_served_and_nothing_read_only_comes_to
     words: list[str], server: Server
 ) -> None:
     found = merged(client("codex"), {"command": "/old/kbdb", "args": words}, server).server
-    options = parsed([word for word in found.arguments[1:] if word != "--json"])
+    options = parsed(found.arguments[found.arguments.index("mcp") + 1 :])
     assert options is not None
     assert merged(client("codex"), entry(found.command, *found.arguments), server).server == found
     if words[:1] == ["mcp"] and (before := parsed(words[1:])) is not None:
