@@ -17,7 +17,7 @@ from kbdb.errors import UsageError
 
 if TYPE_CHECKING:
     from kbdb.setup.change import Change
-    from kbdb.setup.clients import Client, Folders
+    from kbdb.setup.clients import Client, Folders, Scope
     from kbdb.setup.overview import Seen
     from kbdb.setup.server import Server
 
@@ -29,13 +29,11 @@ class Done:
     Attributes:
         change: what it is.
         written: whether the file was.
-        server: what the entry starts; None when it was taken out.
         missing: how to make the database that the entry uses; empty where there is one.
     """
 
     change: Change
     written: bool
-    server: Server | None
     missing: str
 
 
@@ -61,7 +59,8 @@ def setup(
 ) -> int:
     """Let an agent's program start kbdb: put its server into the program's settings.
 
-    The rest of the file stays as it is, to the byte. Saying it twice changes nothing the second time.
+    The rest of the file stays as it is, to the byte. Saying it twice changes nothing the second time. Options
+    of kbdb mcp that are in the entry stay, such as --read-only; --remove takes them out with it.
     """
     session = Session.of(context, db, as_json_)
     if print_ and (dry_run or remove):
@@ -91,13 +90,12 @@ def _change(session: Session, of: Client, wanted: str | None, *, write: bool, re
 
     scope, folders = scope_of(of, wanted), _folders()
     if remove:
-        change, server, missing = removing(of, scope, folders), None, ""
+        change = removing(of, scope, folders)
     else:
-        server, missing = _server(session, of, scope, folders)
-        change = adding(of, scope, folders, server)
+        change = adding(of, scope, folders, _server(session, of, scope, folders))
     if write:
         change.write()
-    return Done(change, write and bool(change.diff), server, missing)
+    return Done(change, write and bool(change.diff), _missing(session, change))
 
 
 def _print(session: Session, of: Client, wanted: str | None) -> int:
@@ -105,8 +103,7 @@ def _print(session: Session, of: Client, wanted: str | None) -> int:
     from kbdb.setup.clients import scope_of
 
     scope, folders = scope_of(of, wanted), _folders()
-    server, _ = _server(session, of, scope, folders)
-    text, entry = snippet(of, server)
+    text, entry = snippet(of, _server(session, of, scope, folders))
     if session.as_json:
         file = str(folders.file(of.files[scope][0]))
         write_json({"client": of.name, "scope": scope, "file": file, "entry": entry, "snippet": text})
@@ -115,18 +112,26 @@ def _print(session: Session, of: Client, wanted: str | None) -> int:
     return Exit.DONE
 
 
-def _server(session: Session, of: Client, scope: Any, folders: Folders) -> tuple[Server, str]:
-    """What the entry starts, and how to make its database where there is none yet."""
+def _server(session: Session, of: Client, scope: Scope, folders: Folders) -> Server:
     from kbdb.setup.server import server
 
+    return server(of, scope, session.locate(), folders.project)
+
+
+def _missing(session: Session, change: Change) -> str:
+    """How to make the database that an entry uses, where there is none yet."""
+    root = change.server.root if change.server else None
+    if root is None or os.path.isdir(root):
+        return ""
     location = session.locate()
-    missing = ""
-    if not location.exists:
-        by = "kbdb init creates one here; then run this again"
-        by = f"kbdb init --db {session.db} creates it" if location.rule == "option" else by
-        by = "kbdb init creates it" if location.rule == "environment" else by
-        missing = f"there is no database at {location.root} yet: {by}"
-    return server(of, scope, location, folders.project), missing
+    by = "kbdb init creates one here; then run this again"
+    if root != location.root:
+        by = f"kbdb init --db {root.parent} creates it; kbdb setup {change.client.name} --db PATH takes another"
+    elif location.rule == "option":
+        by = f"kbdb init --db {session.db} creates it"
+    elif location.rule == "environment":
+        by = "kbdb init creates it"
+    return f"there is no database at {root} yet: {by}"
 
 
 def _folders() -> Folders:
@@ -137,7 +142,7 @@ def _folders() -> Folders:
 
 
 def done_as_json(done: Done) -> dict[str, Any]:
-    """``client``, ``scope``, ``file``, ``action``, ``changed``, ``written``, ``diff``, ``entry`` and ``database``."""
+    """``client scope file action changed written diff entry kept[] left_out[] database``."""
     change = done.change
     return {
         "client": change.client.name,
@@ -148,7 +153,9 @@ def done_as_json(done: Done) -> dict[str, Any]:
         "written": done.written,
         "diff": change.diff,
         "entry": change.entry,
-        "database": done.server.database if done.server else None,
+        "kept": list(change.kept),
+        "left_out": list(change.left_out),
+        "database": change.server.database if change.server else None,
     }
 
 

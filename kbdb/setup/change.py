@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from kbdb.errors import SettingsFileError
 from kbdb.setup import files, jsonc_edit, toml_edit
 from kbdb.setup.clients import NAME, Client, Entry, Folders, Scope, check_values
 from kbdb.setup.fault import TextFault
+from kbdb.setup.options import merged
 from kbdb.setup.server import Server, same_program
 
 Action = Literal["add", "update", "remove", "none"]
@@ -20,6 +22,8 @@ Action = Literal["add", "update", "remove", "none"]
 CONTEXT = 3
 """Lines around a change in its diff."""
 
+_SWITCH = "enabled"
+"""What opencode wants in an entry that counts; where it stands in one, it is the user's."""
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
@@ -51,6 +55,9 @@ class Change:
         entry: the entry as it will be, or as it was when it is taken out; None where there is none.
         before: the file's bytes; None where there is no file.
         after: what they become; ``before`` when nothing changes.
+        server: what the entry starts; None when it is taken out.
+        kept: what stays in the entry of what somebody put there to be started otherwise.
+        left_out: words of the entry that ``kbdb mcp`` does not take, and that do not stay.
     """
 
     client: Client
@@ -60,6 +67,9 @@ class Change:
     entry: Entry | None
     before: bytes | None
     after: bytes | None
+    server: Server | None = None
+    kept: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     @property
     def diff(self) -> str:
@@ -82,7 +92,8 @@ class Change:
 def adding(of: Client, scope: Scope, folders: Folders, server: Server) -> Change:
     """The change that makes a program start a server.
 
-    What somebody added to the entry stays, such as ``env``; an entry that starts no program is replaced as a whole.
+    What somebody added to the entry stays, such as ``env``, ``--read-only`` and whether it is switched off; an entry
+    with the address of a server is replaced as a whole.
 
     Raises:
         UsageError: the program would not take the command line as it is.
@@ -91,25 +102,35 @@ def adding(of: Client, scope: Scope, folders: Folders, server: Server) -> Change
     """
     check_values(of, [server.command, *server.arguments])
     file, text, held = _settings(of, scope, folders)
-    key, entry = _for_this_file(of, held, server)
+    key = _key_in(of, held)
     there = _lookup(held, key)
+    entry = _entry(of, key, server)
     form = _FORMATS[of.format]
     with_entry = entry
+    kept: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    off = _off(there)
     try:
-        if isinstance(there, dict) and "command" in there:
-            entry = _keeping_the_name(there, entry)
+        if isinstance(there, dict) and not _is_elsewhere(there):
+            server, kept, left_out = merged(of, there, server)
+            entry = _keeping_the_name(there, _entry(of, key, server))
+            if _SWITCH in there or "command" in there:
+                entry.pop(_SWITCH, None)
             new = text
             for name, value in entry.items():
                 if name not in there or there[name] != value:
                     new = form.put(new, (*key, name), value)
             with_entry = {**there, **entry}
         else:
+            with_entry = entry = {**entry, **off}
             new = form.put(text, key, entry)
     except TextFault as fault:
         raise _told(file.path, fault) from fault
     _make_sure(of, file.path, new, _with(held, key, with_entry))
     action: Action = "none" if new == text else "add" if there is None else "update"
-    return Change(of, scope, file.path, action, with_entry, file.data, file.encoded(new))
+    after = file.encoded(new)
+    kept = (*kept, *(f"{name}: {json.dumps(value)}" for name, value in off.items()))
+    return Change(of, scope, file.path, action, with_entry, file.data, after, server, kept, left_out)
 
 
 def removing(of: Client, scope: Scope, folders: Folders) -> Change:
@@ -163,7 +184,12 @@ class _File(NamedTuple):
 
     def encoded(self, text: str) -> bytes:
         mark = files.BOM if (self.data or b"").startswith(files.BOM.encode()) else ""
-        return (mark + text).encode()
+        try:
+            return (mark + text).encode()
+        except UnicodeEncodeError as error:
+            # Half a character, which JSON can escape; as an argument no system can pass it on.
+            message = f"{self.path}: the entry holds {text[error.start]!a}, which is no character"
+            raise SettingsFileError(message, "mend it and run the command again; nothing was written") from error
 
 
 def _settings(of: Client, scope: Scope, folders: Folders) -> tuple[_File, str, dict[str, Any]]:
@@ -192,23 +218,43 @@ def _keys(of: Client) -> list[tuple[str, ...]]:
     return [(*of.key, NAME), *([(*of.key, "servers", NAME)] if of.name == "opencode" else [])]
 
 
-def _for_this_file(of: Client, held: dict[str, Any], server: Server) -> tuple[tuple[str, ...], Entry]:
-    """Where the entry belongs in a file, and its form there."""
+def _key_in(of: Client, held: dict[str, Any]) -> tuple[str, ...]:
+    """Where the entry is in a file, else where it belongs there."""
+    usual, *deeper = _keys(of)
+    for key in (usual, *deeper):
+        if _lookup(held, key) is not None:
+            return key
+    for key in deeper:
+        servers = _lookup(held, key[:-1])
+        if isinstance(servers, dict) and "type" not in servers:
+            return key
+    return usual
+
+
+def _entry(of: Client, key: tuple[str, ...], server: Server) -> Entry:
+    """The form of an entry; opencode's newer place has none that is switched on."""
     entry = of.shape(server.command, server.arguments)
-    deeper = _lookup(held, (*of.key, "servers")) if of.name == "opencode" else None
-    if not isinstance(deeper, dict) or "type" in deeper:
-        return (*of.key, NAME), entry
-    return (*of.key, "servers", NAME), {name: value for name, value in entry.items() if name != "enabled"}
+    return entry if key == _keys(of)[0] else {name: value for name, value in entry.items() if name != _SWITCH}
+
+
+def _is_elsewhere(there: Entry) -> bool:
+    """Whether an entry has the address of a server instead of a program to start."""
+    return "command" not in there and any(name.lower().endswith("url") for name in there)
+
+
+def _off(there: Any) -> dict[str, bool]:
+    """What switches an entry off, in the words of one program or another."""
+    switches = {_SWITCH: False, "disabled": True} if isinstance(there, dict) else {}
+    return {name: value for name, value in switches.items() if there.get(name) is value}
 
 
 def _keeping_the_name(there: Entry, entry: Entry) -> Entry:
     """The entry with the command as it is written in the file, where that starts the same program."""
-    old, new = there["command"], entry["command"]
+    old, new = there.get("command"), entry["command"]
     if isinstance(new, list):
-        same = isinstance(old, list) and old[1:] == new[1:] and same_program(old[0], new[0])
-    else:
-        same = same_program(old, new)
-    return {**entry, "command": old} if same else entry
+        old = old if isinstance(old, list) else []
+        return {**entry, "command": [old[0], *new[1:]]} if old and same_program(old[0], new[0]) else entry
+    return {**entry, "command": old} if same_program(old, new) else entry
 
 
 def _lookup(held: Any, key: Sequence[str]) -> Any:

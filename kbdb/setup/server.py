@@ -23,11 +23,15 @@ class Server(NamedTuple):
         command: the program, an absolute path.
         arguments: what follows it.
         database: which database it will use, in words.
+        root: its ``.kbdb`` folder; None where that is not known here.
+        named: whether ``--db`` named it for this entry; then it takes the place of the one the entry has.
     """
 
     command: str
     arguments: tuple[str, ...]
     database: str
+    root: Path | None = None
+    named: bool = False
 
 
 def server(of: Client, scope: Scope, location: Location, project: Path) -> Server:
@@ -43,7 +47,7 @@ def server(of: Client, scope: Scope, location: Location, project: Path) -> Serve
     pinned = not _finds_it(of, scope, location, project)
     after = ["--db", str(_named(location))] if pinned else []
     where = str(location.root) if pinned else f"the nearest to where {of.title} is used; here {location.root}"
-    return Server(command, (*before, "mcp", *after), where)
+    return Server(command, (*before, "mcp", *after), where, location.root, location.rule == "option")
 
 
 def installed_command(
@@ -72,8 +76,11 @@ def same_program(command: object, ours: str) -> bool:
     """Whether a command, which may be a bare name, starts the program of a path."""
     if not isinstance(command, str):
         return False
-    found = shutil.which(command) if os.path.basename(command) == command else command
-    return found is not None and os.path.realpath(found) == os.path.realpath(ours)
+    try:
+        found = shutil.which(command) if os.path.basename(command) == command else command
+        return found is not None and os.path.realpath(found) == os.path.realpath(ours)
+    except ValueError:  # No system has a file of that name: NUL, or half a character.
+        return False
 
 
 def _finds_it(of: Client, scope: Scope, location: Location, project: Path) -> bool:

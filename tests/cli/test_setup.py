@@ -77,6 +77,40 @@ def test_a_database_that_is_named_gets_into_the_entry(run: Any, folder: Path) ->
     ] == str(folder.resolve())
 
 
+def test_set_up_again_a_server_that_may_only_read_may_still_only_read_and_it_is_said(kb: Any, folder: Path) -> None:
+    file = folder / ".mcp.json"
+    entry = {"type": "stdio", "command": "/old/kbdb", "args": ["mcp", "--tools", "all", "--read-only"]}
+    file.write_text(json.dumps({"mcpServers": {"kbdb": entry}}), encoding="utf-8")
+    ran = kb("setup", "claude-code")
+    away = "kbdb setup claude-code --scope project --remove takes all out"
+    assert f"kept of the entry: --tools all, --read-only; {away}" in ran.text
+    after = json.loads(file.read_text(encoding="utf-8"))["mcpServers"]["kbdb"]
+    assert after["args"][-4:] == entry["args"]
+    again = kb("setup", "claude-code", "--json").json
+    assert (again["action"], again["kept"]) == ("none", ["--tools all", "--read-only"])
+    assert kb("setup", "claude-code", "--remove").code == 0
+    fresh = kb("setup", "claude-code", "--json").json
+    assert (fresh["entry"]["args"][-1], fresh["kept"]) == ("mcp", [])
+
+
+def test_the_database_that_is_told_is_the_one_the_entry_will_use(kb: Any, folder: Path) -> None:
+    file = folder / ".mcp.json"
+    entry = {"command": "kbdb", "args": ["mcp"], "env": {"KBDB_DB": "/x"}}
+    file.write_text(json.dumps({"mcpServers": {"kbdb": entry}}), encoding="utf-8")
+    ran = kb("setup", "claude-code")
+    assert "database: /x/.kbdb, by KBDB_DB in the entry" in ran.text
+    assert "there is no database at /x/.kbdb yet: kbdb init --db /x creates it" in ran.text
+    told = kb("setup", "claude-code", "--db", "y", "--json").json
+    assert (told["entry"]["args"][-2:], told["entry"]["env"]) == (["--db", str(folder.resolve() / "y")], entry["env"])
+    assert told["database"] == str(folder.resolve() / "y" / ".kbdb")
+
+
+def test_what_mcp_does_not_take_is_said_to_go(kb: Any, folder: Path) -> None:
+    entry = {"command": "kbdb", "args": ["mcp", "--fast"]}
+    (folder / ".mcp.json").write_text(json.dumps({"mcpServers": {"kbdb": entry}}), encoding="utf-8")
+    assert "left out, for kbdb mcp does not take it: --fast" in kb("setup", "claude-code").text
+
+
 def test_where_there_is_no_database_yet_it_is_said_how_to_make_it(run: Any) -> None:
     assert "yet: kbdb init creates one here; then run this again" in run("setup", "gemini").text
     assert "yet: kbdb init --db x creates it" in run("setup", "gemini", "--db", "x").text

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kbdb.errors import KbdbError, NotUtf8Error, SettingsFileError, StorageError
-from kbdb.setup import files
+from kbdb.setup import files, toml_edit
 from kbdb.setup.change import adding, entry_in, removing, snippet
 from kbdb.setup.clients import CLIENTS, Client, Folders, Scope, client
 from kbdb.setup.server import Server
@@ -128,8 +130,79 @@ def test_an_entry_that_differs_is_updated_and_what_was_added_to_it_stays(
     assert loaded(of, path) == {of.key[0]: {"kbdb": wanted}} == {of.key[0]: {"kbdb": change.entry}}
 
 
+@pytest.mark.parametrize(("of", "scope"), EVERYWHERE)
+def test_options_that_somebody_added_stay_when_it_is_set_up_again(of: Client, scope: Scope, folders: Folders) -> None:
+    options = ["--tools", "all", "--read-only"]
+    path = first_file(of, scope, folders)
+    if of.format == "toml":
+        written(path, '[mcp_servers.kbdb]\ncommand = "/old/kbdb"\nargs = ["mcp", "--tools", "all", "--read-only"]\n')
+    else:
+        line = ["/old/kbdb", "mcp", *options]
+        entry = {"command": line} if of.name == "opencode" else {"command": line[0], "args": line[1:]}
+        written(path, json.dumps({of.key[0]: {"kbdb": entry}}))
+    change = adding(of, scope, folders, SERVER)
+    assert (change.action, change.kept) == ("update", ("--tools all", "--read-only"))
+    change.write()
+    entry = loaded(of, path)[of.key[0]]["kbdb"]
+    assert (entry["command"] if of.name == "opencode" else entry["args"])[-3:] == options
+    assert adding(of, scope, folders, SERVER).action == "none"
+
+
+@pytest.mark.parametrize("enabled", [True, False, None])
+def test_whether_opencode_s_entry_is_switched_on_stays(enabled: bool | None, folders: Folders) -> None:
+    of = client("opencode")
+    switch = {} if enabled is None else {"enabled": enabled}
+    entry = {"type": "local", "command": ["/old/kbdb", "mcp"], **switch}
+    path = written(first_file(of, "project", folders), json.dumps({"mcp": {"kbdb": entry}}))
+    change = adding(of, "project", folders, SERVER)
+    change.write()
+    assert loaded(of, path)["mcp"]["kbdb"] == entry | {"command": ["/opt/bin/kbdb", *ARGUMENTS]}
+    assert change.kept == (("enabled: false",) if enabled is False else ())
+
+
+@pytest.mark.parametrize("of", CLIENTS, ids=lambda of: of.name)
+@pytest.mark.parametrize("switch", [{"enabled": False}, {"disabled": True}], ids=["enabled", "disabled"])
+@pytest.mark.parametrize(
+    "entry", [{"command": "x"}, {"url": "https://example.org"}, {}], ids=["program", "url", "none"]
+)
+def test_what_is_switched_off_stays_off_and_it_is_said(
+    of: Client, switch: dict[str, bool], entry: dict[str, str], folders: Folders
+) -> None:
+    path = first_file(of, of.scopes[0], folders)
+    lines = [f"{name} = {json.dumps(value)}" for name, value in (entry | switch).items()]
+    as_toml = "\n".join(["[mcp_servers.kbdb]", *lines, ""])
+    written(path, as_toml if of.format == "toml" else json.dumps({of.key[0]: {"kbdb": entry | switch}}))
+    change = adding(of, of.scopes[0], folders, SERVER)
+    change.write()
+    after = loaded(of, path)[of.key[0]]["kbdb"]
+    assert switch.items() <= after.items()
+    assert "/opt/bin/kbdb" in (after["command"], after["command"][0])
+    assert change.kept == tuple(f"{name}: {json.dumps(value)}" for name, value in switch.items())
+    assert adding(of, of.scopes[0], folders, SERVER).action == "none"
+
+
 @pytest.mark.parametrize("name", ["claude-code", "codex"])
-def test_an_entry_that_is_no_program_is_replaced_as_a_whole(name: str, folders: Folders) -> None:
+def test_options_without_a_program_stay(name: str, folders: Folders) -> None:
+    of = client(name)
+    toml = '[mcp_servers.kbdb.env]\nA = "b"\n[mcp_servers.kbdb]\nargs = ["mcp", "--read-only"]\n'
+    text = '{"mcpServers": {"kbdb": {"args": ["mcp", "--read-only"], "env": {"A": "b"}}}}'
+    path = written(first_file(of, of.scopes[0], folders), toml if of.format == "toml" else text)
+    adding(of, of.scopes[0], folders, SERVER).write()
+    after = loaded(of, path)[of.key[0]]["kbdb"]
+    assert (after["args"], after["env"]) == ([*ARGUMENTS, "--read-only"], {"A": "b"})
+
+
+def test_opencode_s_entry_in_the_usual_place_is_found_beside_the_newer_one(folders: Folders) -> None:
+    of = client("opencode")
+    text = '{"mcp": {"servers": {"x": {"command": ["x"]}}, "kbdb": {"command": ["/old/kbdb", "mcp", "--read-only"]}}}'
+    path = written(first_file(of, "project", folders), text)
+    adding(of, "project", folders, SERVER).write()
+    assert list(loaded(of, path)["mcp"]["servers"]) == ["x"]
+    assert loaded(of, path)["mcp"]["kbdb"]["command"] == ["/opt/bin/kbdb", *ARGUMENTS, "--read-only"]
+
+
+@pytest.mark.parametrize("name", ["claude-code", "codex"])
+def test_an_entry_with_an_address_is_replaced_as_a_whole(name: str, folders: Folders) -> None:
     of = client(name)
     entry = '[mcp_servers.kbdb]\nurl = "https://example.org"\n'
     text = entry if of.format == "toml" else '{"mcpServers": {"kbdb": {"type": "http", "url": "https://example.org"}}}'
@@ -210,6 +283,20 @@ def test_a_file_that_is_not_utf8_is_told_and_left(folders: Folders) -> None:
     with pytest.raises(NotUtf8Error, match="from byte 0 on"):
         adding(of, "project", folders, SERVER)
     assert path.read_bytes() == '{"a": 1}'.encode("utf-16")
+
+
+def test_an_argument_that_is_no_text_stays_where_it_is_or_is_told(folders: Folders) -> None:
+    of = client("claude-code")
+    text = '{"mcpServers": {"kbdb": {"command": "/old/kbdb", "args": ["mcp", "--db", "\\ud800"]}}}'
+    path = written(first_file(of, "project", folders), text)
+    change = adding(of, "project", folders, SERVER)
+    assert change.after is not None
+    assert b'"args": ["mcp", "--db", "\\ud800"]' in change.after
+    path = written(path, text.replace('"--db"', '"--fast", "--db"'))
+    before = path.read_bytes()
+    with pytest.raises(SettingsFileError, match=r"\.mcp\.json: the entry holds '.ud800'"):
+        adding(of, "project", folders, SERVER)
+    assert path.read_bytes() == before
 
 
 def test_a_folder_in_the_place_of_the_file_is_told(folders: Folders) -> None:
@@ -294,3 +381,33 @@ def test_what_cannot_be_written_as_it_is_is_refused_before_anything_is_read(fold
     written(folders.project / ".gemini" / "settings.json", "no JSON")
     with pytest.raises(KbdbError, match="for a variable"):
         adding(client("gemini"), "project", folders, Server("/bin/kbdb", ("mcp", "--db", "/a/$HOME"), ""))
+
+
+WORDS = st.sampled_from(["kbdb", "mcp", "--read-only", "--tools", "all", "--db", "/x", "", "é \u2028", "${X}"])
+VALUES = st.recursive(
+    st.one_of(WORDS, st.booleans()),
+    lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(WORDS, inner, max_size=3)),
+    max_leaves=6,
+)
+NAMES = st.sampled_from(
+    ["type", "command", "args", "env", "environment", "cwd", "enabled", "disabled", "url", "servers"]
+)
+
+
+@given(st.one_of(VALUES, st.dictionaries(NAMES, VALUES)), st.sampled_from(CLIENTS), st.booleans())
+def test_an_entry_of_any_shape_is_set_up_once_and_goes(
+    tmp_path_factory: pytest.TempPathFactory, entry: Any, of: Client, named: bool
+) -> None:
+    folder = tmp_path_factory.mktemp("any")
+    folders = Folders(folder / "p", folder / "home", {}, "linux")
+    scope, server = of.scopes[0], SERVER._replace(named=named)
+    path = first_file(of, scope, folders)
+    key = (*of.key, "kbdb")
+    written(path, toml_edit.snippet(key, entry) if of.format == "toml" else json.dumps({of.key[0]: {"kbdb": entry}}))
+    change = adding(of, scope, folders, server)
+    change.write()
+    after = loaded(of, path)[of.key[0]]["kbdb"]
+    assert after == change.entry
+    assert adding(of, scope, folders, server).action == "none"
+    removing(of, scope, folders).write()
+    assert loaded(of, path) in ({}, {of.key[0]: {}})

@@ -35,8 +35,13 @@ def draw_done(done: Done, paper: Paper) -> str:
     else:
         done_to, would = _WORDS[change.action]
         lines.append(f"{done_to if done.written else would} {file}")
-    if done.server is not None:
-        lines.append(paper.paint(paper.plain(f"database: {done.server.database}"), "dim"))
+    if change.kept:
+        away = f"kbdb setup {change.client.name} --scope {change.scope} --remove takes all out"
+        lines.append(paper.plain(f"kept of the entry: {', '.join(change.kept)}; {away}"))
+    if change.left_out:
+        lines.append(paper.plain(f"left out, for kbdb mcp does not take it: {' '.join(change.left_out)}"))
+    if change.server is not None:
+        lines.append(paper.paint(paper.plain(f"database: {change.server.database}"), "dim"))
     if done.missing:
         lines += notes([done.missing], paper)
     if done.written and change.action != "remove":
