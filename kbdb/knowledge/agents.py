@@ -16,7 +16,7 @@ from kbdb.knowledge.admission import live_twins, text_keys_of
 from kbdb.knowledge.core import Core
 from kbdb.knowledge.entries import text_of
 from kbdb.knowledge.grouping import Rehoused, rehouse
-from kbdb.knowledge.names import check_name, kebab, name_of
+from kbdb.knowledge.names import check_name, name_of
 from kbdb.knowledge.skills import BUILT_IN, built_in_text, declared_of, named_skills, no_skill
 from kbdb.knowledge.sourceless import own_document
 from kbdb.knowledge.stating import Named, homes_of, read_text, state
@@ -277,6 +277,6 @@ def _homes_for_skills(core: Core, agent: _Agent, who: str) -> Rehoused:
 
 
 def _no_agent(name: str, found: Mapping[str, Sequence[_Agent]]) -> AgentNotFoundError:
-    meant = kebab(name)
+    meant = name_of(name)
     known = meant != name and meant in found
     return AgentNotFoundError(f"no agent {name!r}", f"use {meant}" if known else "kbdb agent list shows them")

@@ -17,7 +17,7 @@ from kbdb.ingest.front_matter import MAX_FRONT_MATTER
 from kbdb.knowledge.core import Core
 from kbdb.knowledge.entries import text_of
 from kbdb.knowledge.forget import forget_sections
-from kbdb.knowledge.names import check_name, kebab, name_of
+from kbdb.knowledge.names import check_name, name_of
 from kbdb.knowledge.stating import Named, Text, homes_of, live_sections, read_text, state
 from kbdb.knowledge.templates import Value, arguments_of, check_values, markers, rendered
 from kbdb.model.change import RemoveSectionResult
@@ -131,7 +131,7 @@ def remove_skill(core: Core, name: str, reason: str, who: str) -> RemoveSectionR
 
 def no_skill(name: str, found: Mapping[str, Sequence[Named]]) -> SkillNotFoundError:
     """What to raise where no skill has a name."""
-    meant = kebab(name)
+    meant = name_of(name)
     known = meant != name and (meant in found or meant in BUILT_IN)
     return SkillNotFoundError(f"no skill {name!r}", f"use {meant}" if known else "kbdb skill list shows them")
 

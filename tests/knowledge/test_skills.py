@@ -10,6 +10,7 @@ from knowledge_base import docid, read_back, state, without_index, write
 import kbdb
 from kbdb.errors import InvalidArgumentError, NotUtf8Error, SkillNotFoundError
 from kbdb.knowledge import KnowledgeBase
+from kbdb.knowledge.names import kebab
 from kbdb.knowledge.skills import BUILT_IN, built_in_text
 from kbdb.model.skill import SkillArgument, SkillItem
 from kbdb.model.truth import SECTION_TYPES
@@ -138,7 +139,8 @@ def test_an_argument_that_stands_nowhere_is_told_once(kb: KnowledgeBase) -> None
         ("deployService", "use deploy-service"),
         ("déploy_it", "use deploy-it"),
         ("-a--b-", "use a-b"),
-        ("a" * 65, f"use {'a' * 64}"),
+        ("a" * 65, f"use {'a' * 55}-"),
+        ("Деплой API", "use api-cfb6b451"),
         ("デプロイ", "lower-case letters and digits"),
         ("", "lower-case letters and digits"),
     ],
@@ -226,6 +228,24 @@ def test_a_learned_title_that_is_no_name_is_called_by_the_name_it_stands_for(kb:
     assert kb.skill("圧搾").body == "押す。"
     added = kb.add_skill("press-apples", "Press harder.")
     assert (names(kb), len(added.superseded)) == (["press-apples", "圧搾"], 1)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("Деплой API", "Тест API"), ("部署 2", "测试 2"), ("a" * 64 + " one", "a" * 64 + " two")]
+)
+def test_skills_whose_titles_differ_in_letters_that_no_name_has_are_two(
+    kb: KnowledgeBase, one: str, other: str
+) -> None:
+    kb.learn(content="Press.", title=one, section_type="skill")
+    kb.learn(content="Pour.", title=other, section_type="skill")
+    bodies = {kb.skill(name).body: name for name in names(kb)}
+    assert bodies.keys() == {"Press.", "Pour."}
+    assert kb.add_skill(kebab(one), "Ring.").superseded == ()
+    with pytest.raises(SkillNotFoundError, match=one) as refused:
+        kb.skill(one)
+    assert bodies["Press."] in refused.value.hint
+    kb.remove_skill(bodies["Press."])
+    assert names(kb) == sorted([bodies["Pour."], kebab(one)])
 
 
 def test_a_skill_is_updated_whole(kb: KnowledgeBase) -> None:
