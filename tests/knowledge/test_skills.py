@@ -308,6 +308,19 @@ def test_a_removed_text_comes_back_for_its_user_and_not_for_others(kb: Knowledge
     assert any("it is back" in warning for warning in back.warnings)
 
 
+def test_an_older_text_of_a_removed_name_is_held_back_and_not_stored(kb: KnowledgeBase) -> None:
+    first = kb.add_skill("press", "Press.")
+    kb.add_skill("press", "Press harder.")
+    kb.remove_skill("press")
+    generation = kb.generation
+    held = kb.add_skill("press", "Press.", who="agent")
+    assert (held.status, held.kbid, held.documents, kb.generation) == ("unchanged", "", (), generation)
+    assert [(text.kbid, text.state) for text in held.suppressed] == [(first.kbid, "superseded")]
+    assert names(kb) == []
+    back = kb.add_skill("press", "Press.")
+    assert (back.kbid, back.status, names(kb)) == (first.kbid, "added", ["press"])
+
+
 def test_what_was_removed_says_nothing_of_what_comes_after_and_can_still_be_restored(kb: KnowledgeBase) -> None:
     old = kb.add_skill(
         "press", "Press {{a}}.", description="Old.", arguments=[SkillArgument("a", "number")], tags=["x"]
