@@ -15,7 +15,7 @@ import pytest
 
 import kbdb
 from kbdb import platform
-from kbdb.errors import BusyError
+from kbdb.errors import BusyError, DatabaseClosedError
 from kbdb.store import write_lock
 from kbdb.store.write_lock import WriteLock
 
@@ -110,6 +110,36 @@ def test_closing_does_not_wait_for_others_where_there_is_nothing_to_write(runtim
         kb.learn(content="a fact", title="Fact")
     with holder(file_of(runtime, root)), kbdb.open(root) as kb:
         assert kb.search("fact").total == 1
+
+
+def test_closing_waits_for_nobody_and_leaves_the_rest_to_the_next_opening(
+    runtime: Path, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def pause(_: float) -> None:
+        raise AssertionError("it waits")
+
+    kb = kbdb.init(root)
+    kb.learn(content="a fact", title="Fact")
+    with holder(file_of(runtime, root)):
+        monkeypatch.setattr(write_lock.time, "sleep", pause)
+        kb.close()
+    with kbdb.open(root) as kb:
+        assert kb.search("fact").total == 1
+
+
+def test_a_wait_ends_when_there_is_nothing_to_wait_for(runtime: Path, root: Path) -> None:
+    lock, asked = WriteLock(root), list[None]()
+
+    def ended() -> DatabaseClosedError | None:
+        asked.append(None)
+        return DatabaseClosedError("over", "") if len(asked) == 3 else None
+
+    with holder(file_of(runtime, root)), pytest.raises(DatabaseClosedError, match="over"), lock.held(None, ended):
+        pass
+    assert (len(asked), lock.waits) == (3, "")
+    with lock.held(None, ended):
+        assert len(asked) == 3
+    lock.close()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="who holds a lock is told on Linux alone")
