@@ -33,6 +33,8 @@ def name_of(title: str) -> str:
     Where a name cannot hold all its letters and digits, it ends with a digest of them: what has other letters is not
     to have the same name.
     """
+    if is_kebab(title):
+        return title
     plain = _plain(title)
     words = _kebab(plain)
     if not words:

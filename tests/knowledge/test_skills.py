@@ -13,7 +13,7 @@ from kbdb.knowledge import KnowledgeBase
 from kbdb.knowledge.names import kebab
 from kbdb.knowledge.skills import BUILT_IN, built_in_text
 from kbdb.model.skill import SkillArgument, SkillItem
-from kbdb.model.truth import SECTION_TYPES
+from kbdb.model.truth import SECTION_TYPES, Manifest
 
 DEPLOY = "# Deploying\n\nShip {{service}} to {{ region }}.\n\n## After\n\nWatch {{service}}.\n"
 WITH_MATTER = """\
@@ -282,6 +282,25 @@ def test_of_two_live_skills_of_a_name_the_one_changed_last_counts(
     assert set(added.superseded) == {first, second}
     assert (kb.skill("press").body, kb.skill("press").others) == ("Third.", ())
     assert sorted(added.warnings) == [f"{n}.md still says the old text, which is superseded there" for n in "ab"]
+
+
+def test_a_skill_by_its_name_reads_no_documents_of_other_names(kb: KnowledgeBase, home: Path) -> None:
+    write(home / "a.md", "First.")
+    kb.learn([home / "a.md"], title="press", section_type="skill")
+    kb.add_skill("press-it", "Second.")
+    asked: list[tuple[str, ...]] = []
+    listing = kb._core.indexer.manifests_listing
+
+    def spy(*kbids: str) -> list[Manifest]:
+        asked.append(kbids)
+        return listing(*kbids)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(kb._core.indexer, "manifests_listing", spy)
+        skill = kb.skill("press")
+        with pytest.raises(SkillNotFoundError):
+            kb.skill("pour")
+    assert (skill.body, asked) == ("First.", [(skill.kbid,)])
 
 
 def test_removing_takes_all_of_a_name_and_restoring_brings_all_back(kb: KnowledgeBase, home: Path) -> None:
