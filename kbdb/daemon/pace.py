@@ -6,6 +6,8 @@ answers one, it listens to nobody: whatever may take longer is left to the threa
 
 from __future__ import annotations
 
+import re
+
 from kbdb.daemon.requests import Params, Search
 from kbdb.model.search import PagedSearchResult
 
@@ -24,7 +26,17 @@ MEMORY = 16
 
 MAX_HITS = 20
 MAX_CHARACTERS = 256
-"""The deepest page and the longest query that the event loop answers."""
+MAX_WORDS = 8
+"""The deepest page and the longest query that the event loop answers: words that stand
+in every section take much longer than most, and each adds to it."""
+
+_COSTLY = re.compile('["\uff02\u201c\u201d\u201e\u201f*\uff0a]')
+"""Marks of phrases and prefixes (``kbdb.query.parser``): the positions of words are compared, or many words
+are looked up for one."""
+
+_SPACELESS = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\U0010ffff"
+_WORDS = re.compile(f"[A-Z]*[^\\W_A-Z{_SPACELESS}]+|[A-Z]+|[{_SPACELESS}]")
+"""About what is looked up for a query: parts of identifiers, and each character of scripts without spaces."""
 
 
 class Pace:
@@ -51,7 +63,8 @@ class Pace:
             and not self._may_hang
             and len(params.query) <= MAX_CHARACTERS
             and params.offset + (params.limit or 0) <= MAX_HITS
-            and not (params.content or params.explain or "*" in params.query)
+            and not (params.content or params.explain or _COSTLY.search(params.query))
+            and len(_WORDS.findall(params.query)) <= MAX_WORDS
         )
 
     def note(self, answer: PagedSearchResult, cpu_s: float) -> None:

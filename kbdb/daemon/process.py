@@ -29,6 +29,7 @@ from kbdb.daemon.log import log_path, own_log, start_log
 from kbdb.daemon.parsing import Parser
 from kbdb.daemon.places import Places
 from kbdb.daemon.server import Server
+from kbdb.daemon.writer import Ended
 from kbdb.errors import DatabaseLockedError, KbdbError, NotADatabaseError
 from kbdb.knowledge import KnowledgeBase
 from kbdb.paths import Layout
@@ -157,11 +158,11 @@ class _Life:
             await server.hang_up()
 
     @contextmanager
-    def _turn(self) -> Iterator[None]:
+    def _turn(self, patience_s: float | None, ended: Ended) -> Iterator[None]:
         """Held for one write operation; nothing is written where the database was removed."""
         if not self._is_there():
             raise NotADatabaseError(f"{self._root} was removed", "kbdb init makes a new one")
-        with self._kb.writing():
+        with self._kb.writing(patience_s, ended):
             yield
 
     def _close(self) -> None:

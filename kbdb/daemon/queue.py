@@ -83,6 +83,11 @@ class FairQueue:
             return True
 
     @property
+    def is_ended(self) -> bool:
+        """Whether no more are let in."""
+        return self._ended
+
+    @property
     def is_over(self) -> bool:
         """Whether it was ended, and nothing waits any more."""
         return self._ended and not self._waiting

@@ -13,7 +13,6 @@ import os
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from threading import Event
 from typing import Any
@@ -26,7 +25,7 @@ from kbdb.daemon.methods import METHODS, OWN, Method, read_params
 from kbdb.daemon.pace import Pace
 from kbdb.daemon.queue import FairQueue, Job
 from kbdb.daemon.requests import Hello, Nothing, WriteParams
-from kbdb.daemon.writer import Writer
+from kbdb.daemon.writer import TakeLock, Writer
 from kbdb.errors import (
     BusyError,
     InterruptedByStopError,
@@ -68,7 +67,7 @@ class Server:
 
     Args:
         kb: the database.
-        lock: makes a context that is held for one write operation.
+        lock: see ``Writer``.
         leave: called when a client asks the daemon to end.
         about: what else its status tells.
 
@@ -81,7 +80,7 @@ class Server:
     def __init__(
         self,
         kb: KnowledgeBase,
-        lock: Callable[[], AbstractContextManager[object]],
+        lock: TakeLock,
         leave: Callable[[str], None],
         about: Callable[[], dict[str, Any]] = dict,
     ) -> None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kbdb.daemon.queue import FairQueue, Job
-from kbdb.errors import DatabaseClosedError, KbdbError
+from kbdb.errors import BusyError, DatabaseClosedError, KbdbError
 from kbdb.knowledge import KnowledgeBase
 from kbdb.progress import Progress, Report
 
@@ -29,6 +29,11 @@ TOGETHER_S = 0.05
 
 TOLD_EACH_S = 0.1
 """How often a client hears how far its long run is."""
+
+Ended = Callable[[], KbdbError | None]
+"""Says what to raise instead of waiting on."""
+
+TakeLock = Callable[[float | None, Ended], AbstractContextManager[object]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +54,7 @@ class Writer(threading.Thread):
     Args:
         kb: the database; nobody else may use it while the thread runs.
         queue: where requests wait.
-        lock: makes a context that is held for one write operation.
+        lock: makes a context held for one write operation; takes how long to wait for it, and what ends the wait.
         publish: takes what readers shall read from now on, or why they cannot.
         fail: called with the reason when nothing can be written any more.
 
@@ -61,7 +66,7 @@ class Writer(threading.Thread):
         self,
         kb: KnowledgeBase,
         queue: FairQueue,
-        lock: Callable[[], AbstractContextManager[object]],
+        lock: TakeLock,
         publish: Callable[[KnowledgeBase | KbdbError], None],
         fail: Callable[[str], None],
     ) -> None:
@@ -83,10 +88,8 @@ class Writer(threading.Thread):
                 job = self._queue.take(None if rested else REST_S)
                 if job is not None:
                     self._serve(job)
-                elif not rested:
-                    self._rest()
                 # What is merged beside the work is taken over at rest, too.
-                rested = job is None and not self._kb.is_merging
+                rested = job is None and (rested or self._rest()) and not self._kb.is_merging
         except BaseException as error:
             log.exception("the writer failed")
             self._give_up(f"writing failed: {type(error).__name__}")
@@ -99,15 +102,23 @@ class Writer(threading.Thread):
         while (job := self._queue.take()) is not None:
             job.deliver(_stopping())
 
-    def _rest(self) -> None:
-        """Uses a pause to empty the journal, so that the next to open the database is quick, after a crash, too."""
+    def _rest(self) -> bool:
+        """Uses a pause to empty the journal, so that the next to open the database is quick, after a crash, too.
+
+        Returns:
+            False where another program keeps it from that, so that a later pause is needed.
+        """
         try:
-            with self._lock():
+            # Who asks for a write meanwhile, or for the end, must not wait for this.
+            with self._lock(0.0, _never):
                 self._kb.settle()
+        except BusyError:
+            return False
         except KbdbError as error:
             log.warning("the journal stays as it is: %s", error.message)
         else:
             self._put_up()
+        return True
 
     def _serve(self, first: Job) -> None:
         """One turn: a long write, or short ones that wait together. What is stored is told so, whatever comes after."""
@@ -127,11 +138,15 @@ class Writer(threading.Thread):
             # Whoever is told this asks the next daemon.
             return [(first, _stopping())]
         try:
-            with self._lock():
+            with self._lock(None, lambda: self._ended(first)):
                 self.doing = Doing(first.what, first.who, time.monotonic())
                 return self._short_ones(first) if first.is_short else [(first, self._outcome(first))]
         except KbdbError as error:
             return [(first, error)]
+
+    def _ended(self, job: Job) -> KbdbError | None:
+        """Why a job that waits for another program need not wait on; whoever hears of a stop asks the next daemon."""
+        return job.cancelled or (_stopping() if self._queue.is_ended else None)
 
     def _unfit(self) -> str:
         """Why nothing can be stored before the database is opened anew, or ``""``."""
@@ -185,6 +200,10 @@ class Writer(threading.Thread):
         except Exception as error:
             log.exception("%s failed", job.what)
             return error
+
+
+def _never() -> None:
+    """Nothing ends a wait that is none."""
 
 
 def _stopping() -> DatabaseClosedError:

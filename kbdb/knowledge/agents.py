@@ -16,8 +16,8 @@ from kbdb.knowledge.admission import live_twins, text_keys_of
 from kbdb.knowledge.core import Core
 from kbdb.knowledge.entries import text_of
 from kbdb.knowledge.grouping import Rehoused, rehouse
-from kbdb.knowledge.names import check_name, kebab, name_of
-from kbdb.knowledge.skills import BUILT_IN, built_in_text, declared_of, named_skills, no_skill
+from kbdb.knowledge.names import check_name, name_of
+from kbdb.knowledge.skills import BUILT_IN, built_in_text, declared_of, no_skill, ranked, skills_by_name
 from kbdb.knowledge.sourceless import own_document
 from kbdb.knowledge.stating import Named, homes_of, read_text, state
 from kbdb.knowledge.templates import Value, arguments_of, check_values, rendered
@@ -167,7 +167,7 @@ class _Wanted:
 
     def __init__(self, core: Core, who: str) -> None:
         self._core, self._who = core, who
-        self._found = named_skills(core)[0]
+        self._found = skills_by_name(core)[0]
         self.kbids: list[str] = []
         self.sections: list[Section] = []
         self.own_documents: dict[str, Manifest] = {}
@@ -176,10 +176,10 @@ class _Wanted:
     def add(self, skill: str) -> None:
         """Adds a skill by its name or kbid."""
         if skill in self._found:
-            kbid = self._found[skill][0].section.kbid
+            kbid = ranked(self._core, self._found[skill])[0].section.kbid
         elif skill in BUILT_IN:
             kbid = self._bring(skill)
-        elif is_kbid(skill) and any(skill == one.section.kbid for same in self._found.values() for one in same):
+        elif is_kbid(skill) and any(skill == one.kbid for same in self._found.values() for one in same):
             kbid = skill
         else:
             self.unknown.append(skill)
@@ -277,6 +277,6 @@ def _homes_for_skills(core: Core, agent: _Agent, who: str) -> Rehoused:
 
 
 def _no_agent(name: str, found: Mapping[str, Sequence[_Agent]]) -> AgentNotFoundError:
-    meant = kebab(name)
+    meant = name_of(name)
     known = meant != name and meant in found
     return AgentNotFoundError(f"no agent {name!r}", f"use {meant}" if known else "kbdb agent list shows them")

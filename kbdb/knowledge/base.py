@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Literal
 
 from kbdb.checks import utf8
-from kbdb.errors import InvalidArgumentError, StorageError
+from kbdb.errors import InvalidArgumentError, KbdbError, StorageError
 from kbdb.ingest.document import Parse
 from kbdb.knowledge import search as searching
 from kbdb.knowledge.arguments import (
@@ -125,9 +125,16 @@ class KnowledgeBase(SkillVerbs, UpkeepVerbs):
         self._core.require_open()
         return KnowledgeBase(self._core.reading())
 
-    def writing(self) -> AbstractContextManager[None]:
-        """A context that holds the write lock; the verbs in it do not take it again."""
-        return self._core.writing()
+    def writing(
+        self, patience_s: float | None = None, ended: Callable[[], KbdbError | None] | None = None
+    ) -> AbstractContextManager[None]:
+        """A context that holds the write lock; the verbs in it do not take it again.
+
+        Args:
+            patience_s: how long to wait for it; None: as long as a write does.
+            ended: asked during the wait; gives what to raise once there is nothing to wait for.
+        """
+        return self._core.writing(patience_s, ended)
 
     @property
     def waits(self) -> str:

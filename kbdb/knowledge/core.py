@@ -162,15 +162,21 @@ class Core:
         return self._write_lock.waits
 
     @contextmanager
-    def writing(self) -> Iterator[None]:
+    def writing(
+        self, patience_s: float | None = None, ended: Callable[[], KbdbError | None] | None = None
+    ) -> Iterator[None]:
         """Holds the write lock for one operation; within another one it is held already.
+
+        Args:
+            patience_s: how long to wait for it; None: as long as a write does.
+            ended: gives what to raise once there is nothing to wait for (see ``WriteLock.held``).
 
         Raises:
             DatabaseClosedError: after ``close``.
             BusyError: another program holds it, and does not let it go.
         """
         self.require_open()
-        with self._write_lock.held():
+        with self._write_lock.held(patience_s, ended):
             yield
 
     def require_open(self) -> None:
@@ -348,7 +354,8 @@ class Core:
         """A checkpoint between commits. What was committed is stored, so a refusal is told, not raised."""
         try:
             if not self._is_settled():
-                with self._write_lock.held():
+                # Nobody waits for it: what another program keeps from being written stands in the journal.
+                with self._write_lock.held(patience_s=0.0):
                     self.checkpoint(soon=soon)
         except KbdbError as error:
             self.indexer.tell(f"the journal could not be emptied yet: {error.message}")

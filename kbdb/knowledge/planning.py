@@ -174,3 +174,9 @@ def may_succeed(gate: Gate, section: Section) -> bool:
     """Whether a section may take another's place: one that stays out of search must not; an older text may return."""
     belief = gate.held(section)
     return belief is None or gate.revives or belief.state is State.SUPERSEDED
+
+
+def is_free(gate: Gate, section: Section) -> bool:
+    """Whether a section that takes nobody's place would be live."""
+    belief = gate.held(section)
+    return belief is None or (gate.revives and belief.state is not State.ERASED)

@@ -6,7 +6,7 @@ changed last. What its arguments are beside their markers stands in the front ma
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -17,11 +17,12 @@ from kbdb.ingest.front_matter import MAX_FRONT_MATTER
 from kbdb.knowledge.core import Core
 from kbdb.knowledge.entries import text_of
 from kbdb.knowledge.forget import forget_sections
-from kbdb.knowledge.names import check_name, kebab, name_of
+from kbdb.knowledge.names import check_name, name_of
 from kbdb.knowledge.stating import Named, Text, homes_of, live_sections, read_text, state
 from kbdb.knowledge.templates import Value, arguments_of, check_values, markers, rendered
 from kbdb.model.change import RemoveSectionResult
 from kbdb.model.skill import AddSkillResult, SkillArgument, SkillDefinition, SkillItem, SkillList
+from kbdb.model.truth import Manifest, Section
 from kbdb.store.toml import dumps
 
 BUILT_IN = ("memory-protocol",)
@@ -40,22 +41,34 @@ class SkillOptions:
     who: str = "user"
 
 
-def named_skills(core: Core) -> tuple[dict[str, list[Named]], tuple[str, ...]]:
-    """All live skills by name, of each name the one that counts first; and what could not be read."""
+def skills_by_name(core: Core) -> tuple[dict[str, list[Section]], tuple[str, ...]]:
+    """All live skills by name, and what could not be read."""
     sections, warnings = live_sections(core, "skill")
-    homes, found = homes_of(core, sections), dict[str, list[Named]]()
+    found: dict[str, list[Section]] = {}
     for section in sections:
-        found.setdefault(name_of(section.title), []).append(Named(section, homes.get(section.kbid)))
-    for same in found.values():
-        same.sort(key=lambda named: named.updated, reverse=True)
+        found.setdefault(name_of(section.title), []).append(section)
     return found, warnings
+
+
+def ranked(core: Core, same: Sequence[Section]) -> list[Named]:
+    """Skills of one name with their own documents, the one that counts first.
+
+    Finding documents takes longer than reading skills: it is done for the names that somebody asks for.
+    """
+    return _ranked(same, homes_of(core, same))
+
+
+def _ranked(same: Sequence[Section], homes: Mapping[str, Manifest]) -> list[Named]:
+    named = [Named(section, homes.get(section.kbid)) for section in same]
+    return sorted(named, key=lambda one: one.updated, reverse=True)
 
 
 def list_skills(core: Core) -> SkillList:
     """All skills that have a name to themselves: those built in first, the others by name."""
-    found, warnings = named_skills(core)
+    found, warnings = skills_by_name(core)
+    homes = homes_of(core, [section for same in found.values() for section in same])
     names = [*BUILT_IN, *sorted(found.keys() - set(BUILT_IN))]
-    shown = [_definition(name, found[name]) if name in found else built_in(name) for name in names]
+    shown = [_definition(name, _ranked(found[name], homes)) if name in found else built_in(name) for name in names]
     items = tuple(SkillItem(s.name, s.description, s.arguments, s.kbid, s.docid, s.built_in, s.others) for s in shown)
     return SkillList(items, len(items), (*warnings, *core.notices))
 
@@ -70,10 +83,10 @@ def show_skill(core: Core, name: str, values: Mapping[str, Value] | None) -> Ski
         SkillNotFoundError: there is none of that name.
         InvalidArgumentError: values are unknown, missing or not of their type.
     """
-    found, _ = named_skills(core)
+    found, _ = skills_by_name(core)
     if name not in found and name not in BUILT_IN:
         raise no_skill(name, found)
-    skill = _definition(name, found[name]) if name in found else built_in(name)
+    skill = _definition(name, ranked(core, found[name])) if name in found else built_in(name)
     if values is None:
         return skill
     texts = check_values(skill.arguments, values, f"skill {name}")
@@ -90,8 +103,8 @@ def add_skill(core: Core, name: str, body: bytes, options: SkillOptions) -> AddS
     """
     check_name(name, "skill")
     text = read_text("skill", name, body)
-    found, _ = named_skills(core)
-    before = found.get(name, [])
+    found, _ = skills_by_name(core)
+    before = ranked(core, found.get(name, []))
     head = _head(name, text, before, options.arguments)
     stated = state(core, text, before, head=head, description=options.description, tags=options.tags, who=options.who)
     declared = read_declared(head).arguments
@@ -120,18 +133,18 @@ def remove_skill(core: Core, name: str, reason: str, who: str) -> RemoveSectionR
         SkillNotFoundError: there is none.
         InvalidArgumentError: the one of that name is built in.
     """
-    found, _ = named_skills(core)
+    found, _ = skills_by_name(core)
     if name in found:
-        return forget_sections(core, tuple(named.section.kbid for named in found[name]), reason, who)
+        return forget_sections(core, tuple(named.section.kbid for named in ranked(core, found[name])), reason, who)
     if name in BUILT_IN:
         instead = f"kbdb skill add {name} FILE puts another in its place"
         raise InvalidArgumentError(f"the skill {name} is built in and cannot be removed", instead)
     raise no_skill(name, found)
 
 
-def no_skill(name: str, found: Mapping[str, Sequence[Named]]) -> SkillNotFoundError:
+def no_skill(name: str, found: Container[str]) -> SkillNotFoundError:
     """What to raise where no skill has a name."""
-    meant = kebab(name)
+    meant = name_of(name)
     known = meant != name and (meant in found or meant in BUILT_IN)
     return SkillNotFoundError(f"no skill {name!r}", f"use {meant}" if known else "kbdb skill list shows them")
 

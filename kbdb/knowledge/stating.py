@@ -20,7 +20,7 @@ from kbdb.knowledge.core import Core, utc_now
 from kbdb.knowledge.entries import clean_tags
 from kbdb.knowledge.forget import revival_of
 from kbdb.knowledge.grouping import Rehoused, rehouse
-from kbdb.knowledge.planning import LearnOptions, may_succeed, says_the_same, settle
+from kbdb.knowledge.planning import LearnOptions, is_free, may_succeed, says_the_same, settle
 from kbdb.knowledge.sourceless import assembled, require_sourceless
 from kbdb.knowledge.statement import Item
 from kbdb.knowledge.updating import with_new
@@ -149,8 +149,9 @@ def state(
     """
     section = text.item.section
     gate = Gate(core, who, revives=who == "user", beliefs=core.beliefs)
-    if not may_succeed(gate, section):
-        # Storing it would leave the name without what it has now.
+    olds = [named.section for named in before if named.section.kbid != section.kbid]
+    if not may_succeed(gate, section) or not (olds or is_free(gate, section)):
+        # Stored, it would leave the name without what it has now, or would not be found under it.
         gate.admit(section)
         kbid, docid = (before[0].section.kbid, _docid_of(before[0])) if before else ("", "")
         return Stated(kbid, docid, "unchanged", suppressed=tuple(gate.suppressed))
@@ -173,7 +174,6 @@ def state(
     )
     manifest = assembled(manifest, [*_in_order([text.item, *map(_beside, listed)])])
     events = () if core.document_is_live(docid) else (revival_of(core, docid, who, ()),)
-    olds = [named.section for named in before if named.section.kbid != section.kbid]
     planned = settle(
         core,
         old,

@@ -11,13 +11,13 @@ import contextlib
 import errno
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kbdb import platform
-from kbdb.errors import BusyError, StorageError
+from kbdb.errors import BusyError, KbdbError, StorageError
 from kbdb.store import files
 
 if TYPE_CHECKING:
@@ -55,17 +55,20 @@ class WriteLock:
         self._depth = 0
 
     @contextmanager
-    def held(self, patience_s: float | None = None) -> Iterator[None]:
+    def held(
+        self, patience_s: float | None = None, ended: Callable[[], KbdbError | None] | None = None
+    ) -> Iterator[None]:
         """Held for one write operation; within another one it is held already.
 
         Args:
             patience_s: how long to wait; None: ``PATIENCE_S``.
+            ended: asked again and again during the wait; gives what to raise once there is nothing to wait for.
 
         Raises:
             BusyError: another program holds it, and does not let it go.
         """
         if not self._depth:
-            self._take(PATIENCE_S if patience_s is None else patience_s)
+            self._take(PATIENCE_S if patience_s is None else patience_s, ended)
         self._depth += 1
         try:
             yield
@@ -80,7 +83,7 @@ class WriteLock:
             self._lock.lockfile.close()
             self._lock = None
 
-    def _take(self, patience_s: float) -> None:
+    def _take(self, patience_s: float, ended: Callable[[], KbdbError | None] | None) -> None:
         began, pause_s = time.monotonic(), _FIRST_PAUSE_S
         try:
             while self._try() is False:
@@ -89,6 +92,8 @@ class WriteLock:
                 if waited_s >= patience_s:
                     hint = "nothing is written while another program holds it; wait for its end, or stop it"
                     raise BusyError(self.waits, hint)
+                if ended is not None and (reason := ended()):
+                    raise reason
                 time.sleep(pause_s)
                 pause_s = min(pause_s * 1.5, _LONGEST_PAUSE_S)
         finally:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
-from contextlib import nullcontext
 from pathlib import Path
+
+from locks import unlocked
 
 import kbdb
 from kbdb.daemon.connection import Connection
@@ -15,7 +16,7 @@ from kbdb.daemon.server import Server
 
 def test_a_connection_that_comes_after_it_let_go_is_told_so_and_closed(root: Path) -> None:
     async def received() -> bytes:
-        server = Server(kb, nullcontext, lambda _: None)
+        server = Server(kb, unlocked, lambda _: None)
         server.let_go("no reason")
         ours, theirs = socket.socketpair()
         theirs.setblocking(False)

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from kbdb.daemon.pace import MAX_CHARACTERS, MAX_HITS, QUICK_CPU_MS, QUICK_ENGINE_MS, QUICK_MS, Pace
+from kbdb.daemon.pace import MAX_CHARACTERS, MAX_HITS, MAX_WORDS, QUICK_CPU_MS, QUICK_ENGINE_MS, QUICK_MS, Pace
 from kbdb.daemon.requests import List, Search
 from kbdb.model.search import PagedSearchResult
+from kbdb.query.parser import parse_query
 
 ANSWER = PagedSearchResult(
     query="",
@@ -56,6 +57,14 @@ def test_no_search_is_quick_before_some_were() -> None:
         {"content": True},
         {"explain": True},
         {"query": "gat*"},
+        {"query": "gat\uff0a"},
+        {"query": '"the gate"'},
+        {"query": "\u201cthe gate\u201d"},
+        {"query": "gate " * (MAX_WORDS + 1)},
+        {"query": "gate-" * (MAX_WORDS + 1)},
+        {"query": "gate_" * (MAX_WORDS + 1)},
+        {"query": "Gate" * (MAX_WORDS + 1)},
+        {"query": "\u9580" * (MAX_WORDS + 1)},
         {"query": "a" * (MAX_CHARACTERS + 1)},
         {"limit": MAX_HITS + 1},
         {"offset": MAX_HITS - 9, "limit": 10},
@@ -63,6 +72,25 @@ def test_no_search_is_quick_before_some_were() -> None:
 )
 def test_a_search_that_asks_for_much_is_not_quick(quick: Pace, asked: dict[str, Any]) -> None:
     assert not quick.is_quick(Search(**{"query": "gate"} | asked))
+
+
+def test_no_phrase_and_no_prefix_is_quick_whatever_its_marks(quick: Pace) -> None:
+    marked = [
+        query
+        for mark in map(chr, range(0x21, 0x10000))
+        for query in (f"{mark}the gate{mark}", f"gat{mark}")
+        if any(term.kind != "text" for term in parse_query(query).terms)
+    ]
+    assert len(marked) > 4
+    assert [query for query in marked if quick.is_quick(Search(query=query))] == []
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["", "how do we ship the gate to customers", "HTTPServer v1.2", "Größe des Tores", "城門 鑰匙", "-gate tag:x"],
+)
+def test_a_search_like_most_is_quick(quick: Pace, query: str) -> None:
+    assert quick.is_quick(Search(query=query))
 
 
 def test_nothing_but_a_search_is_quick(quick: Pace) -> None:

@@ -11,18 +11,19 @@ import socket
 import stat
 import sys
 import time
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import fasteners
 import pytest
 from daemons import Daemon, Talk, running, wait_for
+from locks import unlocked
 
 import kbdb
 from kbdb import platform
 from kbdb.daemon.connection import Connection
 from kbdb.daemon.server import Server
+from kbdb.daemon.writer import REST_S
 from kbdb.knowledge import KnowledgeBase
 from kbdb.model.to_json import as_json
 
@@ -108,7 +109,7 @@ def test_another_database_is_refused(daemon: Daemon) -> None:
 
 def test_a_client_that_cannot_read_the_databases_format_is_refused(root: Path) -> None:
     async def told(format: int) -> Any:
-        server = Server(kb, nullcontext, lambda _: None)
+        server = Server(kb, unlocked, lambda _: None)
         ours, theirs = socket.socketpair()
         theirs.setblocking(False)
         loop = asyncio.get_running_loop()
@@ -414,6 +415,52 @@ def test_a_write_that_waits_for_the_lock_of_another_program_is_told_its_process(
         assert f"holds {path}, for which a write has waited" in answer["error"]["message"]
         assert other.ask("daemonStatus")["doing"].endswith(" s")
     assert talk.answer_to(waits)["result"]["sections_added"] == 1
+
+
+def waiting_for_the_lock(daemon: Daemon, talk: Talk) -> int:
+    """The id of a write that the writer has begun, and that waits for another program."""
+    id = talk.send("addSection", content="second", title="Second")
+    wait_for(lambda: "for which a write has waited" in daemon.talk().ask("daemonStatus")["doing"])
+    return id
+
+
+def test_a_daemon_that_is_stopped_waits_for_no_other_program(daemon: Daemon, runtime: Path) -> None:
+    talk = daemon.talk()
+    talk.ask("addSection", content="first", title="First")
+    (path,) = runtime.glob("kbdb-*.lock")
+    with fasteners.InterProcessLock(path):
+        waits = waiting_for_the_lock(daemon, talk)
+        daemon.process.send_signal(signal.SIGTERM)
+        assert talk.answer_to(waits)["error"]["data"]["code"] == "DATABASE_CLOSED"
+        assert daemon.stop() == 0
+    with kbdb.open(daemon.root) as kb:
+        assert [item.title for item in kb.list("sections").items] == ["First"]
+
+
+def test_a_write_that_waits_for_another_program_ends_when_it_is_cancelled(daemon: Daemon, runtime: Path) -> None:
+    talk = daemon.talk()
+    talk.ask("addSection", content="first", title="First")
+    (path,) = runtime.glob("kbdb-*.lock")
+    with fasteners.InterProcessLock(path):
+        waits = waiting_for_the_lock(daemon, talk)
+        talk.notify("cancel", id=waits)
+        assert talk.answer_to(waits)["error"]["data"]["code"] == "INTERRUPTED"
+    assert talk.ask("addSection", content="third", title="Third")["sections_added"] == 1
+    assert talk.ask("search", query="second")["total"] == 0
+
+
+def test_the_journal_that_another_program_kept_from_being_emptied_is_emptied_later(
+    daemon: Daemon, runtime: Path
+) -> None:
+    talk = daemon.talk()
+    talk.ask("addSection", content="first", title="First")
+    (path,) = runtime.glob("kbdb-*.lock")
+    journal = daemon.root / "journal.log"
+    with fasteners.InterProcessLock(path):
+        size = journal.stat().st_size
+        time.sleep(REST_S + 0.5)
+        assert journal.stat().st_size == size
+    wait_for(lambda: journal.stat().st_size < size)
 
 
 def test_what_is_left_of_a_database_that_is_gone_goes_with_the_next_daemon(

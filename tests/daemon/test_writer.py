@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
 import pytest
+from locks import unlocked
 
 import kbdb
 from kbdb.daemon.queue import FairQueue, Job
@@ -25,7 +25,7 @@ class Wanted:
         self.published: list[Any] = []
         self.reasons: list[str] = []
         self.outcomes: SimpleQueue[Any] = SimpleQueue()
-        self.writer = Writer(self.kb, self.queue, nullcontext, self.published.append, self.reasons.append)
+        self.writer = Writer(self.kb, self.queue, unlocked, self.published.append, self.reasons.append)
 
     def put(self, content: str, *, short: bool = True) -> None:
         def run(kb: KnowledgeBase, _: Any) -> Any:

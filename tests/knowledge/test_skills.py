@@ -10,9 +10,10 @@ from knowledge_base import docid, read_back, state, without_index, write
 import kbdb
 from kbdb.errors import InvalidArgumentError, NotUtf8Error, SkillNotFoundError
 from kbdb.knowledge import KnowledgeBase
+from kbdb.knowledge.names import kebab
 from kbdb.knowledge.skills import BUILT_IN, built_in_text
 from kbdb.model.skill import SkillArgument, SkillItem
-from kbdb.model.truth import SECTION_TYPES
+from kbdb.model.truth import SECTION_TYPES, Manifest
 
 DEPLOY = "# Deploying\n\nShip {{service}} to {{ region }}.\n\n## After\n\nWatch {{service}}.\n"
 WITH_MATTER = """\
@@ -138,7 +139,8 @@ def test_an_argument_that_stands_nowhere_is_told_once(kb: KnowledgeBase) -> None
         ("deployService", "use deploy-service"),
         ("déploy_it", "use deploy-it"),
         ("-a--b-", "use a-b"),
-        ("a" * 65, f"use {'a' * 64}"),
+        ("a" * 65, f"use {'a' * 55}-"),
+        ("Деплой API", "use api-cfb6b451"),
         ("デプロイ", "lower-case letters and digits"),
         ("", "lower-case letters and digits"),
     ],
@@ -228,6 +230,24 @@ def test_a_learned_title_that_is_no_name_is_called_by_the_name_it_stands_for(kb:
     assert (names(kb), len(added.superseded)) == (["press-apples", "圧搾"], 1)
 
 
+@pytest.mark.parametrize(
+    ("one", "other"), [("Деплой API", "Тест API"), ("部署 2", "测试 2"), ("a" * 64 + " one", "a" * 64 + " two")]
+)
+def test_skills_whose_titles_differ_in_letters_that_no_name_has_are_two(
+    kb: KnowledgeBase, one: str, other: str
+) -> None:
+    kb.learn(content="Press.", title=one, section_type="skill")
+    kb.learn(content="Pour.", title=other, section_type="skill")
+    bodies = {kb.skill(name).body: name for name in names(kb)}
+    assert bodies.keys() == {"Press.", "Pour."}
+    assert kb.add_skill(kebab(one), "Ring.").superseded == ()
+    with pytest.raises(SkillNotFoundError, match=one) as refused:
+        kb.skill(one)
+    assert bodies["Press."] in refused.value.hint
+    kb.remove_skill(bodies["Press."])
+    assert names(kb) == sorted([bodies["Pour."], kebab(one)])
+
+
 def test_a_skill_is_updated_whole(kb: KnowledgeBase) -> None:
     added = kb.add_skill("deploy-service", DEPLOY, arguments=[SkillArgument("service", description="which")])
     new = kb.update(added.kbid, content="# A\n\n{{service}}\n\n# B\n\nb\n")
@@ -264,6 +284,25 @@ def test_of_two_live_skills_of_a_name_the_one_changed_last_counts(
     assert sorted(added.warnings) == [f"{n}.md still says the old text, which is superseded there" for n in "ab"]
 
 
+def test_a_skill_by_its_name_reads_no_documents_of_other_names(kb: KnowledgeBase, home: Path) -> None:
+    write(home / "a.md", "First.")
+    kb.learn([home / "a.md"], title="press", section_type="skill")
+    kb.add_skill("press-it", "Second.")
+    asked: list[tuple[str, ...]] = []
+    listing = kb._core.indexer.manifests_listing
+
+    def spy(*kbids: str) -> list[Manifest]:
+        asked.append(kbids)
+        return listing(*kbids)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(kb._core.indexer, "manifests_listing", spy)
+        skill = kb.skill("press")
+        with pytest.raises(SkillNotFoundError):
+            kb.skill("pour")
+    assert (skill.body, asked) == ("First.", [(skill.kbid,)])
+
+
 def test_removing_takes_all_of_a_name_and_restoring_brings_all_back(kb: KnowledgeBase, home: Path) -> None:
     for name, text in (("a", "First."), ("b", "Second.")):
         kb.learn([write(home / f"{name}.md", text)], title="press", section_type="skill")
@@ -286,6 +325,19 @@ def test_a_removed_text_comes_back_for_its_user_and_not_for_others(kb: Knowledge
     back = kb.add_skill("press", "Press.")
     assert (back.kbid, back.status, names(kb)) == (added.kbid, "added", ["press"])
     assert any("it is back" in warning for warning in back.warnings)
+
+
+def test_an_older_text_of_a_removed_name_is_held_back_and_not_stored(kb: KnowledgeBase) -> None:
+    first = kb.add_skill("press", "Press.")
+    kb.add_skill("press", "Press harder.")
+    kb.remove_skill("press")
+    generation = kb.generation
+    held = kb.add_skill("press", "Press.", who="agent")
+    assert (held.status, held.kbid, held.documents, kb.generation) == ("unchanged", "", (), generation)
+    assert [(text.kbid, text.state) for text in held.suppressed] == [(first.kbid, "superseded")]
+    assert names(kb) == []
+    back = kb.add_skill("press", "Press.")
+    assert (back.kbid, back.status, names(kb)) == (first.kbid, "added", ["press"])
 
 
 def test_what_was_removed_says_nothing_of_what_comes_after_and_can_still_be_restored(kb: KnowledgeBase) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbdb.errors import InvalidArgumentError
-from kbdb.knowledge.names import MAX_NAME, is_kebab, kebab
+from kbdb.knowledge.names import MAX_NAME, is_kebab, kebab, name_of
 from kbdb.knowledge.templates import arguments_of, check_values, markers, rendered
 from kbdb.model.skill import ArgumentType, SkillArgument
 
@@ -106,3 +106,22 @@ def test_a_kebab_name_made_of_any_text_is_a_name_or_nothing_and_stays_itself(tex
     assert name == "" or is_kebab(name)
     assert len(name) <= MAX_NAME
     assert kebab(name) == name
+
+
+@given(st.text(max_size=80))
+def test_a_title_is_called_by_a_name_or_by_itself_and_the_name_of_a_name_is_that(title: str) -> None:
+    name = name_of(title)
+    assert is_kebab(name) or (name == title and not kebab(title))
+    assert name_of(name) == name
+
+
+@given(st.text("абв部署๒ß", min_size=1), st.text("абв部署๒ß", min_size=1))
+def test_titles_of_other_letters_have_other_names(one: str, other: str) -> None:
+    assert (name_of(f"{one} API") == name_of(f"{other} API")) == (one == other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("Деплой API", "деплой  api!"), ("CAFÉ", "cafe"), ("Деплои\u0306 API", "Деплой API")]
+)
+def test_case_spacing_and_the_form_of_marks_make_no_other_name(one: str, other: str) -> None:
+    assert name_of(one) == name_of(other)
