@@ -71,6 +71,8 @@ def retrieve(
         write_json(object_of(view))
     else:
         write_bytes(view.content)
+        if isinstance(view, SectionView) and view.successor:
+            write_note(f"{view.kbid} is {view.state}; {view.successor} stands in its place now")
     return Exit.DONE
 
 
