@@ -124,8 +124,9 @@ def test_a_document_is_read_line_by_line_byte_for_byte(server: KbdbServer, many:
 def test_a_range_of_lines_comes_with_its_sections_alone(server: KbdbServer, guide: str) -> None:
     piece = call(server, "retrieve", docid=guide, lines="11-13")
     assert piece["content"] == "## Pressing\n\nPress the apples within a day, then boil the juice.\n"
-    assert (piece["first_line"], piece["last_line"], piece["total_lines"], piece["next"]) == (11, 13, 17, "")
+    assert (piece["first_line"], piece["last_line"], piece["total_lines"], piece["next"]) == (11, 13, 17, "14-")
     assert [place["line"] for place in piece["manifest"]["sections"]] == [11]
+    assert call(server, "retrieve", docid=guide, lines="14-17")["next"] == ""
 
 
 def test_a_single_long_line_is_read_to_its_end(server: KbdbServer, kb: Client) -> None:
