@@ -96,6 +96,8 @@ def _section_head(answer: dict[str, Any]) -> list[str]:
         f"{answer['state']}; {answer['section_type']}, {answer['type']}; {answer['bytes']} bytes"
         + (f"; tags {', '.join(answer['tags'])}" if answer["tags"] else ""),
     ]
+    if answer["successor"]:
+        lines.append(f"replaced by: {answer['successor']} (recall that)")
     if answer["description"]:
         lines.append(f"about: {answer['description']}")
     for place in answer["places"]:
