@@ -68,7 +68,7 @@ def recall(
 
 
 def _reach(around: Around, kbids: Sequence[str], depth: int) -> list[str]:
-    """The sections, then what they refer to, nearest first; of those too far down to be given, no links are followed."""
+    """The sections, then what they refer to, nearest first; past those that may be given, none is followed."""
     reached = dict.fromkeys(kbids)
     level, followed = list(kbids), 0
     for _ in range(depth):

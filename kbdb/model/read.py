@@ -85,7 +85,7 @@ class RecallResults:
 class Excerpt:
     """Which part of a content is given: from a character of line ``first`` to the end of, or within, line ``last``.
 
-    ``total``: lines of the whole; ``bytes``: its size. ``next``: the ``lines`` to go on with, which are those of the range
+    ``total``: lines of the whole; ``bytes``: its size. ``next``: the ``lines`` to go on with: those of the range
     that did not fit, then what follows it; ``""`` at the end. What is no text has no lines, and nothing of it is given.
     """
 

@@ -221,8 +221,8 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return one(store, kbid)
 
     def read_sections(store: Store, kbids: Iterable[str]) -> Iterator[Section | KbdbError]:
-        for kbid, section in zip(wanted := list(kbids), many(store, wanted), strict=True):
-            read.append(kbid)
+        for wanted, section in zip(every := list(kbids), many(store, every), strict=True):
+            read.append(wanted)
             yield section
 
     def read_manifest(store: Store, docid: str) -> Manifest:
