@@ -8,7 +8,7 @@ import typer
 
 from kbdb.cli.arguments import DocFilter, Offset, SectionTypeFilter, TagFilter, Target, TypeFilter, kbid_or_docid
 from kbdb.cli.exits import Exit
-from kbdb.cli.output import write_bytes, write_json
+from kbdb.cli.output import write_bytes, write_json, write_note
 from kbdb.cli.render.read import draw_list, draw_recall
 from kbdb.cli.session import Db, Json, Session, object_of
 
@@ -71,6 +71,8 @@ def retrieve(
         write_json(object_of(view))
     else:
         write_bytes(view.content)
+        if successor := getattr(view, "successor", ""):
+            write_note(f"note: {kbid} was superseded; {successor} stands in its place now")
     return Exit.DONE
 
 

@@ -50,6 +50,8 @@ def cut(content: bytes, type: str, lines: LineRange | None, max_bytes: int | Non
     if stop < end:
         column = 1 if begins_line else len(_last_line(piece).decode()) + (wanted.column if last == wanted.first else 1)
         following = str(LineRange(last, column, wanted.last))
+    elif end < len(content):
+        following = str(LineRange(last))
     return piece, Excerpt(
         first=wanted.first,
         column=wanted.column,

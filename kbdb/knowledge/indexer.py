@@ -153,7 +153,7 @@ class Indexer:
     def manifests_listing(self, *kbids: str) -> list[Manifest]:
         """The manifests that list any of the sections, by docid, live or not; each is read once."""
         docids = {place.docid for kbid in kbids if (stored := self.stored(kbid)) for place in stored.places}
-        manifests, wanted = filter(None, map(self._manifest, sorted(docids))), frozenset(kbids)
+        manifests, wanted = filter(None, map(self.manifest, sorted(docids))), frozenset(kbids)
         return [manifest for manifest in manifests if any(p.kbid in wanted for p in manifest.sections)]
 
     def holding(self, key: str) -> set[str]:
@@ -229,7 +229,7 @@ class Indexer:
         """
         self.end_merge()
         self.notices.clear()
-        listings = Listings(filter(None, map(self._manifest, self.store.manifest_ids())))
+        listings = Listings(filter(None, map(self.manifest, self.store.manifest_ids())))
         kbids = self.store.section_ids()
         self.left_out = set()
         fresh = SegmentList(self.engine, self.fingerprint, self.params, self.stem)
@@ -418,10 +418,11 @@ class Indexer:
         return entry_of(section, [listing for listing in listings if kbid in listing.kbids])
 
     def _listing(self, docid: str) -> Listing | None:
-        manifest = self._manifest(docid)
+        manifest = self.manifest(docid)
         return None if manifest is None else Listing(manifest)
 
-    def _manifest(self, docid: str) -> Manifest | None:
+    def manifest(self, docid: str) -> Manifest | None:
+        """A manifest, or None where there is none that can be read."""
         try:
             return self.store.read_manifest(docid)
         except DocumentNotFoundError:

@@ -150,7 +150,7 @@ def settle(
         retired=retired,
         superseded=revisions.old,
         suppressed=tuple(gate.suppressed),
-        warnings=(*gate.warnings, *_still_found(core, manifest.docid, retired)),
+        warnings=(*revisions.warnings, *gate.warnings, *_still_found(core, manifest.docid, retired)),
     )
 
 

@@ -14,6 +14,7 @@ from kbdb.errors import (
     SectionNotFoundError,
     UnsupportedFormatError,
 )
+from kbdb.knowledge.around import successor_of
 from kbdb.knowledge.core import Core, utc_now
 from kbdb.knowledge.entries import StoredSection, tag_key
 from kbdb.knowledge.excerpt import cut
@@ -94,6 +95,7 @@ def _views(core: Core, sections: Sequence[Section]) -> Iterator[SectionView]:
             description=stored.description if stored else "",
             content=section.content,
             places=tuple(places[section.kbid]),
+            successor=successor_of(core, section.kbid),
         )
 
 

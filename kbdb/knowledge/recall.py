@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from kbdb.errors import InvalidArgumentError
 from kbdb.graphemes import boundaries_around
-from kbdb.ingest.links import anchors_of
+from kbdb.knowledge.around import MOST_AROUND, Around, Listed, successor_of
 from kbdb.knowledge.core import Core, utc_now
-from kbdb.knowledge.entries import StoredSection, references_of, text_of
-from kbdb.knowledge.search import shown_place
-from kbdb.model.read import Metadata, RecallResult, RecallResults, Reference, SectionRef
-from kbdb.model.truth import Manifest, Placement, Section
-from kbdb.store.ids import is_docid, is_kbid, kbid_decode, kbid_encode
+from kbdb.knowledge.entries import text_of
+from kbdb.model.read import Metadata, RecallResult, RecallResults
+from kbdb.model.truth import Section
 
 MAX_DEPTH = 3
+MOST_RECALLED = 1000
+"""Of the sections that links lead to, no more are given, and no more have theirs followed: the others are named."""
+
 BYTES_A_TOKEN = 4
 """A token is counted as this many bytes of UTF-8: near enough for English, generous for other scripts."""
 
@@ -44,43 +44,52 @@ def recall(
     wanted = list(dict.fromkeys(kbids))
     missing = tuple(kbid for kbid in wanted if not core.store.has_section(kbid))
     present = [kbid for kbid in wanted if kbid not in missing]
-    reached = _reach(core, present, depth)
+    around = Around(core)
+    reached = _reach(around, present, depth)
+    most = max(MOST_RECALLED, len(present))
     results: list[RecallResult] = []
-    omitted, left = 0, None if max_tokens is None else max_tokens * BYTES_A_TOKEN
-    for kbid in reached:
-        result = _recall_one(core, kbid, compact=compact)
-        size = len(result.content.encode())
+    omitted: list[str] = []
+    left = None if max_tokens is None else max_tokens * BYTES_A_TOKEN
+    for place, kbid in enumerate(reached):
+        if place >= most:
+            omitted.append(kbid)
+            continue
+        section = core.store.read_section(kbid)
+        content = text_of(section)
+        size = len(content.encode())
         if left is not None and size > left:
             if results:
-                omitted += 1
+                omitted.append(kbid)
                 continue
-            result, size = _cut(result, left), left
+            content, size = cut_text(content, left), left
         left = None if left is None else left - size
-        results.append(result)
-    return RecallResults(tuple(results), omitted, missing)
+        results.append(_recall_one(around, section, content, compact=compact))
+    return RecallResults(tuple(results), len(omitted), missing, tuple(omitted))
 
 
-def _reach(core: Core, kbids: Sequence[str], depth: int) -> list[str]:
-    """The sections, then what they refer to, nearest first."""
+def _reach(around: Around, kbids: Sequence[str], depth: int) -> list[str]:
+    """The sections, then what they refer to, nearest first; past those that may be given, none is followed."""
     reached = dict.fromkeys(kbids)
-    level = list(kbids)
+    level, followed = list(kbids), 0
     for _ in range(depth):
-        further = [ref.kbid for kbid in level for ref in _references(core, core.store.read_section(kbid)) if ref.kbid]
+        follow = level[: max(0, MOST_RECALLED - followed)]
+        followed += len(follow)
+        targets = (target for kbid in follow for target in around.targets(around.core.store.read_section(kbid)))
+        further = filter(None, map(around.section_at, dict.fromkeys(targets)))
         level = [kbid for kbid in dict.fromkeys(further) if kbid not in reached]
         reached.update(dict.fromkeys(level))
     return list(reached)
 
 
-def _recall_one(core: Core, kbid: str, *, compact: bool) -> RecallResult:
-    section = core.store.read_section(kbid)
-    manifests = sorted(core.indexer.manifests_listing(kbid), key=lambda manifest: not manifest.origin.source)
-    live = [manifest for manifest in manifests if core.document_is_live(manifest.docid)] or manifests
+def _recall_one(around: Around, section: Section, content: str, *, compact: bool) -> RecallResult:
+    core, kbid, text = around.core, section.kbid, text_of(section)
+    live = around.documents_of(kbid)
     stored = core.indexer.stored(kbid)
-    placement = next((p for manifest in live for p in manifest.sections if p.kbid == kbid), None)
-    return RecallResult(
+    placement = live[0].placements[kbid] if live else None
+    result = RecallResult(
         kbid=kbid,
         title=section.title,
-        content=text_of(section),
+        content=content,
         level=placement.level if placement else 0,
         parent=placement.parent if placement else "",
         metadata=Metadata(
@@ -89,18 +98,36 @@ def _recall_one(core: Core, kbid: str, *, compact: bool) -> RecallResult:
             state=core.beliefs.section(kbid, utc_now()).state,
             tags=stored.tags if stored else (),
             description=stored.description if stored else "",
-            created=min((manifest.created for manifest in live), default=""),
-            updated=max((manifest.updated for manifest in live), default=""),
+            created=min((document.manifest.created for document in live), default=""),
+            updated=max((document.manifest.updated for document in live), default=""),
         ),
-        references=() if compact else tuple(_references(core, section)),
-        back_references=() if compact else tuple(_back_references(core, kbid, live)),
-        documents=() if compact else tuple(manifest.docid for manifest in live),
-        siblings=() if compact or placement is None else tuple(_siblings(core, live[0], placement)),
+        references=(),
+        back_references=(),
+        documents=(),
+        siblings=(),
+        truncated=len(content) < len(text),
+        successor=successor_of(core, kbid),
     )
+    return result if compact else _with_surroundings(around, result, section, live)
 
 
-def _cut(result: RecallResult, size: int) -> RecallResult:
-    return replace(result, content=cut_text(result.content, size), truncated=True)
+def _with_surroundings(
+    around: Around, result: RecallResult, section: Section, documents: Sequence[Listed]
+) -> RecallResult:
+    targets = around.targets(section)
+    back, backs = around.back_references(section.kbid, documents)
+    beside, siblings = around.siblings(documents[0], section.kbid) if documents else ([], 0)
+    shown = {"references": targets[:MOST_AROUND], "back_references": back, "siblings": beside}
+    counts = {"references": len(targets), "back_references": backs, "siblings": siblings}
+    left_off = {name: count - len(shown[name]) for name, count in counts.items() if count > len(shown[name])}
+    return replace(
+        result,
+        references=tuple(map(around.reference, targets[:MOST_AROUND])),
+        back_references=tuple(back),
+        documents=tuple(document.manifest.docid for document in documents),
+        siblings=tuple(beside),
+        left_off=left_off or None,
+    )
 
 
 def cut_text(text: str, size: int) -> str:
@@ -114,66 +141,3 @@ def cut_text(text: str, size: int) -> str:
         if found and len(head) >= len(part) // 2:
             return head.removesuffix("\r")
     return part
-
-
-def _references(core: Core, section: Section) -> Iterator[Reference]:
-    stored = core.indexer.stored(section.kbid)
-    for target in references_of(section, text_of(section), stored.places) if stored else ():
-        yield _resolved(core, target)
-
-
-def _resolved(core: Core, target: str) -> Reference:
-    """A link's target with the live section that stands for it, if any: of a document the first, or its anchor's."""
-    kind, _, rest = target.partition(":")
-    docid, _, anchor = rest.partition("#")
-    if kind == "kbid":
-        docid, kbid = "", rest if is_kbid(rest) else ""
-    elif is_docid(docid) and core.store.has_manifest(docid) and core.document_is_live(docid):
-        manifest = core.store.read_manifest(docid)
-        kbid = next((placement.kbid for name, placement in _anchors(core, manifest) if name == anchor), "")
-    else:
-        kbid = ""
-    stored, kbid = _current(core, kbid) if kbid else (None, "")
-    if stored is None:
-        return Reference(target, "", docid, "")
-    return Reference(target, kbid, docid or shown_place(core, stored).docid, core.title_of(kbid))
-
-
-def _current(core: Core, kbid: str) -> tuple[StoredSection | None, str]:
-    """The live section that stands for one now: itself, or what took its place."""
-    head = core.beliefs.head_of(kbid)
-    live = core.snapshot().is_live(kbid_decode(head))
-    return (core.indexer.stored(head), head) if live else (None, "")
-
-
-def _anchors(core: Core, manifest: Manifest) -> Iterator[tuple[str, Placement]]:
-    """Every anchor that leads into a document, and where to; the empty one to its beginning."""
-    seen: Counter[str] = Counter()
-    if manifest.sections:
-        yield "", manifest.sections[0]
-    for placement in manifest.sections:
-        for section in core.readable([placement.kbid]):
-            for slug in anchors_of(text_of(section), section.title):
-                yield (f"{slug}-{seen[slug]}" if seen[slug] else slug), placement
-                seen[slug] += 1
-
-
-def _back_references(core: Core, kbid: str, manifests: Iterable[Manifest]) -> Iterator[SectionRef]:
-    """The live sections that link here: to the section itself, to its heading, or to a document it opens."""
-    targets = {f"kbid:{kbid}"}
-    for manifest in manifests:
-        anchors = (anchor for anchor, placement in _anchors(core, manifest) if placement.kbid == kbid)
-        targets.update(f"doc:{manifest.docid}#{anchor}" if anchor else f"doc:{manifest.docid}" for anchor in anchors)
-    for slot, entry in core.snapshot().referring(sorted(targets)):
-        stored = StoredSection.decode(slot.segment.stored(entry))
-        other = kbid_encode(slot.segment.kbid(entry))
-        if other != kbid:
-            yield SectionRef(other, core.title_of(other), shown_place(core, stored).docid)
-
-
-def _siblings(core: Core, manifest: Manifest, placement: Placement) -> Iterator[SectionRef]:
-    """The live sections under the same heading."""
-    others = (other.kbid for other in manifest.sections if other.parent == placement.parent)
-    for kbid in dict.fromkeys(others):
-        if kbid != placement.kbid and core.snapshot().is_live(kbid_decode(kbid)):
-            yield SectionRef(kbid, core.title_of(kbid), manifest.docid)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from kbdb.errors import InvalidArgumentError
 from kbdb.knowledge.admission import text_keys_of
+from kbdb.knowledge.around import successor_of
 from kbdb.knowledge.core import Core, utc_now
 from kbdb.knowledge.entries import StoredSection
 from kbdb.model.truth import Event, Manifest, Section, State
@@ -20,6 +21,7 @@ class Revisions:
     core: Core
     actor: str
     events: list[Event] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
 
     @property
     def old(self) -> tuple[str, ...]:
@@ -34,6 +36,9 @@ class Revisions:
     def supersede_named(self, olds: Sequence[str], heirs: Sequence[Section]) -> None:
         """The first of the new sections takes the place of those that the caller names.
 
+        What took the place of one of them before stays: the caller did not name it, and may not have read it. A warning
+        names it, as two sections now stand in one place.
+
         Raises:
             InvalidArgumentError: one is not stored, or there is no new section that could take its place.
         """
@@ -46,6 +51,7 @@ class Revisions:
                 "learn other text, or restore it first",
             )
         self._supersede(olds, heirs[0], "superseded by the caller")
+        self.warnings += _still_in_place(self.core, olds, {heirs[0].kbid, *self.old})
 
     def _supersede(self, olds: Sequence[str], new: Section, reason: str) -> None:
         """A new section takes the place of old ones; those that are not active stay as they are."""
@@ -93,6 +99,17 @@ class Revisions:
                     "name the document with --docid, or unlearn those that are wrong",
                 )
             self._supersede(targets, section, "replaced by a section of the same title")
+
+
+def _still_in_place(core: Core, olds: Sequence[str], gone: Collection[str]) -> Iterator[str]:
+    """Says which live sections took the place of old ones before, other than those that are gone with this change."""
+    for kbid in dict.fromkeys(olds):
+        head = successor_of(core, kbid)
+        if head and head not in gone:
+            yield (
+                f"{kbid} was superseded before: {head} took its place and still stands beside the new text; if that is"
+                f" wrong too, learn the new text again with supersedes={head}"
+            )
 
 
 def live_with_title(core: Core, title: str) -> list[tuple[str, StoredSection]]:

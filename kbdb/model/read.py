@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -43,7 +44,13 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class RecallResult:
-    """One section with what stands around it. Lists are empty in the compact form."""
+    """One section with what stands around it. Lists are empty in the compact form.
+
+    ``successor``: the live section that stands in this one's place now; ``""`` where none does. ``left_off``: how many
+    links and siblings are not in the lists, by their names; None, and not in the JSON, where all are.
+    """
+
+    ON_REQUEST: ClassVar = ("left_off",)
 
     kbid: str
     title: str
@@ -56,23 +63,30 @@ class RecallResult:
     documents: tuple[str, ...]
     siblings: tuple[SectionRef, ...]
     truncated: bool = False
+    successor: str = ""
+    left_off: Mapping[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class RecallResults:
-    """The answer to recall; ``omitted`` counts sections left out for the token budget, ``missing`` unknown kbids."""
+    """The answer to recall.
+
+    ``omitted`` counts the sections left out for the token budget, or because links lead to more than one answer gives;
+    ``omitted_kbids`` names them. ``missing``: unknown kbids.
+    """
 
     results: tuple[RecallResult, ...]
     omitted: int = 0
     missing: tuple[str, ...] = ()
+    omitted_kbids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
     """Which part of a content is given: from a character of line ``first`` to the end of, or within, line ``last``.
 
-    ``total``: lines of the whole; ``bytes``: its size. ``next``: the ``lines`` to ask for what did not fit, ``""`` when
-    all that was asked for is there. What is no text has no lines, and nothing of it is given.
+    ``total``: lines of the whole; ``bytes``: its size. ``next``: the ``lines`` to go on with: those of the range
+    that did not fit, then what follows it; ``""`` at the end. What is no text has no lines, and nothing of it is given.
     """
 
     first: int
@@ -87,6 +101,7 @@ class Excerpt:
 class SectionView:
     """The answer to retrieve(kbid): the section, its state, and every place where a manifest lists it.
 
+    ``successor``: the live section that stands in this one's place now; ``""`` where none does.
     ``excerpt`` is None, and not in its JSON, unless a part of the content was asked for.
     """
 
@@ -101,6 +116,7 @@ class SectionView:
     description: str
     content: bytes
     places: tuple[SectionPlace, ...]
+    successor: str = ""
     excerpt: Excerpt | None = None
 
 

@@ -289,6 +289,17 @@ def test_a_section_comes_back_with_its_places(learned: Any) -> None:
     assert (view["title"], view["state"], view["places"][0]["source"]) == ("Pressing", "active", "guide.md")
 
 
+def test_a_superseded_section_is_read_with_a_note_of_what_replaced_it(kb: Any) -> None:
+    old = kb("learn", "-", "--title", "Port", "--json", stdin=b"It is 80.").json["kbids"][0]
+    new = kb("learn", "-", "--title", "Port", "--replace", "--json", stdin=b"It is 81.").json["kbids"][0]
+    ran = kb("retrieve", old)
+    assert ran.out == b"It is 80."
+    assert ran.err.decode() == f"note: {old} was superseded; {new} stands in its place now\n"
+    assert kb("retrieve", old, "--json").json["successor"] == new
+    assert f"replaced by: {new}" in kb("recall", old).text
+    assert kb("retrieve", new).err == b""
+
+
 @pytest.mark.parametrize("target", ["guide.md", "docs/guide", "./guide"])
 def test_a_path_in_place_of_a_docid_is_told_where_docids_stand(learned: Any, target: str) -> None:
     ran = learned("retrieve", target, "--json")

@@ -367,12 +367,18 @@ def test_recall_shows_text_and_surroundings() -> None:
         documents=("guide-abc",),
         siblings=(),
     )
-    text = draw_recall(RecallResults((result,), 2, ("zz",)), PLAIN)
+    text = draw_recall(RecallResults((result,), 2, ("zz",), (KBID, OTHER)), PLAIN)
     assert text.startswith(f"Pressing\n{KBID} active text/markdown #fruit\n\nPress.\n\n")
     assert "links to     doc:cellar  (not stored)" in text
     assert f"linked from  Apples      {OTHER}" in text
-    assert "2 sections left out" in text
+    assert f"2 sections left out, as this would be too long; recall {KBID} {OTHER}" in text
     assert "unknown: zz" in text
+    assert "replaced by" not in text
+    assert "not shown" not in text
+    stale = replace(result, successor=OTHER, left_off={"back_references": 1200})
+    text = draw_recall(RecallResults((stale,)), PLAIN)
+    assert f"\nreplaced by: {OTHER}\n" in text
+    assert text.rstrip().endswith("[not shown: 1,200 back references]")
 
 
 def test_numbers_for_people() -> None:

@@ -53,7 +53,8 @@ def test_a_range_holds_the_lines_an_editor_shows(text: str, first: int, more: in
     shown = lines[first - 1 : wanted.last]
     read = piece.decode().replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n")
     assert "\n".join(shown).removesuffix("\n") == read.removesuffix("\n")
-    assert (first, first + len(shown) - 1, len(lines), "") == (
+    following = f"{wanted.last + 1}-" if wanted.last is not None and wanted.last < len(lines) else ""
+    assert (first, first + len(shown) - 1, len(lines), following) == (
         excerpt.first,
         excerpt.last,
         excerpt.total,
@@ -94,6 +95,9 @@ def test_a_section_and_a_document_are_given_in_part(kb: KnowledgeBase, home: Pat
     assert isinstance(section, SectionView)
     assert section.content == b"Press the apples within a day, then boil the juice."
     assert section.excerpt == Excerpt(3, 1, 3, 3, "", 64)
+    first = kb.retrieve(kbid(kb, "Pressing"), lines="1")
+    assert isinstance(first, SectionView)
+    assert first.excerpt == Excerpt(1, 1, 1, 3, "2-", 64)
     document = kb.retrieve(docid=learned, lines="11-13")
     assert isinstance(document, DocumentView)
     assert document.content == b"## Pressing\n\nPress the apples within a day, then boil the juice.\n"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -10,10 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from knowledge_base import GUIDE, docid, kbid, write
 
-from kbdb.errors import CorruptError, InvalidArgumentError, InvalidIdError
+from kbdb.errors import CorruptError, InvalidArgumentError, InvalidIdError, KbdbError
 from kbdb.knowledge import KnowledgeBase
+from kbdb.knowledge import recall as recalling
+from kbdb.knowledge.around import MOST_AROUND
 from kbdb.knowledge.recall import cut_text
 from kbdb.model.read import RecallResult
+from kbdb.model.truth import Manifest, Section
+from kbdb.store.ids import is_kbid
+from kbdb.store.store import Store
 
 
 def one(kb: KnowledgeBase, title: str, **options: object) -> RecallResult:
@@ -192,3 +199,93 @@ def test_a_depth_holds_with_a_budget_too(linked: KnowledgeBase) -> None:
     found = linked.recall(kbid(linked, "A"), depth=1, max_tokens=1000)
     assert [result.title for result in found.results] == ["A", "B"]
     assert [result.title for result in linked.recall(kbid(linked, "A"), depth=0, max_tokens=1000).results] == ["A"]
+
+
+def _table_of_contents(kb: KnowledgeBase, home: Path, sections: int) -> str:
+    """A document, and a page with a link to each section of it; the page's kbid."""
+    write(home / "book.md", "".join(f"# Chapter {n}\n\ntext {n}\n\n" for n in range(sections)))
+    links = "".join(f"- [{n}](book.md#chapter-{n})\n" for n in range(sections))
+    kb.learn([home])
+    kb.learn([write(home / "toc.md", f"# Contents\n\n{links}")])
+    return kbid(kb, "Contents")
+
+
+@pytest.fixture
+def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What is read of the store from now on: the path of each section and each manifest, as often as it is read."""
+    read: list[str] = []
+    one, many, manifest = Store.read_section, Store.read_sections, Store.read_manifest
+
+    def read_section(store: Store, kbid: str) -> Section:
+        read.append(kbid)
+        return one(store, kbid)
+
+    def read_sections(store: Store, kbids: Iterable[str]) -> Iterator[Section | KbdbError]:
+        for wanted, section in zip(every := list(kbids), many(store, every), strict=True):
+            read.append(wanted)
+            yield section
+
+    def read_manifest(store: Store, docid: str) -> Manifest:
+        read.append(docid)
+        return manifest(store, docid)
+
+    monkeypatch.setattr(Store, "read_section", read_section)
+    monkeypatch.setattr(Store, "read_sections", read_sections)
+    monkeypatch.setattr(Store, "read_manifest", read_manifest)
+    return read
+
+
+@pytest.mark.parametrize("depth", [0, 1])
+def test_a_table_of_contents_reads_its_document_once(
+    kb: KnowledgeBase, home: Path, reads: list[str], depth: int
+) -> None:
+    contents = _table_of_contents(kb, home, 150)
+    del reads[:]
+    found = kb.recall(contents, depth=depth)
+    assert [ref.title for ref in found.results[0].references[:2]] == ["Chapter 0", "Chapter 1"]
+    assert len(found.results[0].references) == 150
+    assert len(found.results) == 1 + 150 * depth
+    times = Counter(reads)
+    assert max(times.values()) <= 4
+    assert max(times[docid] for docid in times if not is_kbid(docid)) == 1
+
+
+def test_links_and_siblings_beyond_the_most_are_counted(kb: KnowledgeBase, home: Path) -> None:
+    contents = _table_of_contents(kb, home, MOST_AROUND + 30)
+    (page,) = kb.recall(contents).results
+    assert (len(page.references), page.left_off) == (MOST_AROUND, {"references": 30})
+    (chapter,) = kb.recall(page.references[-1].kbid).results
+    assert (len(chapter.siblings), chapter.left_off) == (MOST_AROUND, {"siblings": 29})
+    assert chapter.kbid not in [sibling.kbid for sibling in chapter.siblings]
+    assert kb.recall(contents, format="compact").results[0].left_off is None
+
+
+def test_more_sections_than_one_answer_gives_are_named(
+    kb: KnowledgeBase, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recalling, "MOST_RECALLED", 5)
+    contents = _table_of_contents(kb, home, 12)
+    found = kb.recall(contents, depth=3, format="compact")
+    assert (len(found.results), found.omitted, len(found.omitted_kbids)) == (5, 8, 8)
+    rest = kb.recall(kbids=found.omitted_kbids, format="compact")
+    assert {result.title for result in (*found.results, *rest.results)} >= {f"Chapter {n}" for n in range(12)}
+    assert len(rest.results) == 8
+
+
+def test_what_a_budget_leaves_out_is_named(linked: KnowledgeBase) -> None:
+    whole = linked.recall(kbid(linked, "A"), depth=3).results
+    found = linked.recall(kbid(linked, "A"), depth=3, max_tokens=-(-len(whole[0].content.encode()) // 4))
+    assert found.omitted_kbids == tuple(result.kbid for result in whole[1:])
+
+
+def test_a_superseded_section_names_what_stands_in_its_place_now(kb: KnowledgeBase) -> None:
+    first = kb.learn(content="Blue.", title="Colour").kbids[0]
+    second = kb.learn(content="Green.", title="Colour", replace=True).kbids[0]
+    third = kb.learn(content="Red.", title="Colour", replace=True).kbids[0]
+    for old in (first, second):
+        (recalled,) = kb.recall(old, format="compact").results
+        assert (recalled.metadata.state, recalled.successor) == ("superseded", third)
+        assert kb.retrieve(old).successor == third
+    assert kb.recall(third).results[0].successor == kb.retrieve(third).successor == ""
+    kb.unlearn(third)
+    assert kb.recall(first).results[0].successor == kb.retrieve(first).successor == ""

@@ -174,3 +174,26 @@ def test_what_is_held_back_takes_nobodys_place(kb: KnowledgeBase) -> None:
     with pytest.raises(InvalidArgumentError, match="withdrawn"):
         kb.learn(content="Blue.", title="Colour", supersedes=[red], who="auto-capture")
     assert titles(kb, "red") == ["Colour"]
+
+
+def test_superseding_what_was_superseded_before_names_what_still_stands(kb: KnowledgeBase) -> None:
+    (old,) = kb.learn(content="The port is 80.", title="Port").kbids
+    (first,) = kb.learn(content="The port is 81.", title="Port", supersedes=[old]).kbids
+    (second,) = kb.learn(content="The port is 82.", title="Port", supersedes=[first]).kbids
+    learned = kb.learn(content="The port is 99.", title="Port", supersedes=[old, first])
+    assert learned.superseded == ()
+    assert len(learned.warnings) == 2
+    for stale, warning in zip((old, first), learned.warnings, strict=True):
+        assert warning.startswith(f"{stale} was superseded before: {second} took its place")
+    mended = kb.learn(content="The port is 99.", title="Port", supersedes=[second])
+    assert (mended.superseded, mended.warnings, mended.kbids) == ((second,), (), learned.kbids)
+    assert [hit.kbid for hit in kb.search("port").hits] == list(learned.kbids)
+
+
+def test_naming_the_whole_chain_warns_of_nothing(kb: KnowledgeBase) -> None:
+    (old,) = kb.learn(content="The port is 80.", title="Port").kbids
+    (new,) = kb.learn(content="The port is 81.", title="Port", supersedes=[old]).kbids
+    learned = kb.learn(content="The port is 99.", title="Port", supersedes=[old, new])
+    assert (learned.superseded, learned.warnings) == ((new,), ())
+    again = kb.learn(content="The port is 99.", title="Port", supersedes=[old, new])
+    assert (again.kbids, again.warnings) == (learned.kbids, ())

@@ -21,7 +21,7 @@ CONTENTS = st.one_of(
     st.text(WORDS, max_size=3000),
     st.builds(
         lambda text, times: text * times,
-        st.sampled_from([WORDS, "中文。", "word. ", "a", "\n", '"\\']),
+        st.sampled_from([WORDS, "中文。", "word. ", "a", "\n", '"\\', '\\"', "'\""]),
         st.integers(0, 3000),
     ),
 )
@@ -62,10 +62,16 @@ RECALLED = st.fixed_dictionaries(
         **{"kbid": KBIDS, "title": NAMES, "content": CONTENTS, "level": st.integers(0, 6), "parent": KBIDS},
         **{"metadata": METADATA, "references": REFERENCES, "back_references": st.just([]), "siblings": REFERENCES},
         **{"documents": st.lists(DOCIDS, max_size=20), "truncated": st.booleans()},
-    }
+        "successor": st.just("") | KBIDS,
+    },
+    optional={"left_off": st.fixed_dictionaries({"siblings": COUNTS})},
 )
 RECALLS = st.fixed_dictionaries(
-    {"results": st.lists(RECALLED, max_size=5), "omitted": COUNTS, "missing": st.lists(KBIDS, max_size=50)}
+    {
+        "results": st.lists(RECALLED, max_size=5, unique_by=lambda result: result["kbid"]),
+        "omitted_kbids": st.lists(KBIDS, max_size=300, unique=True),
+        "missing": st.lists(KBIDS, max_size=50),
+    }
 )
 PLACES = st.fixed_dictionaries(
     {
@@ -104,6 +110,7 @@ SECTIONS = st.fixed_dictionaries(
         },
         **{"tags": st.lists(NAMES, max_size=12), "description": NAMES, "content": CONTENTS, "excerpt": EXCERPTS},
         "places": st.lists(PLACES, max_size=30),
+        "successor": st.just("") | KBIDS,
     }
 )
 DOCUMENTS = st.fixed_dictionaries(
@@ -167,13 +174,29 @@ def test_a_search_fits_and_gets_further(found: dict[str, Any], budget: int) -> N
 
 
 @settings(max_examples=60)
+@given(SEARCHES, CONTENTS, BUDGETS)
+def test_texts_that_come_with_a_search_are_whole_or_marked_as_cut(
+    found: dict[str, Any], content: str, budget: int
+) -> None:
+    texts = [{"kbid": hit["kbid"], "content": content, "truncated": False} for hit in found["hits"]]
+    answer = _fits(serving(search=found, recall={"results": texts}), "search", budget, query="x", content=True)
+    for hit in answer["hits"]:
+        assert content.startswith(hit["content"])
+        assert hit.get("truncated", False) == (hit["content"] != content)
+
+
+@settings(max_examples=60)
 @given(RECALLS, BUDGETS)
 def test_a_recall_fits_and_counts_what_it_leaves_off(found: dict[str, Any], budget: int) -> None:
+    found["omitted"] = len(found["omitted_kbids"])
     count, omitted = len(found["results"]), found["omitted"]
     asked = [result["kbid"] for result in found["results"]] or ["0" * 26]
     answer = _fits(serving(recall=found), "recall", budget, kbids=asked)
     assert answer["results"] or not count
     assert len(answer["results"]) + answer["omitted"] == count + omitted
+    named = len(answer["omitted_kbids"])
+    assert named + answer.get("left_off", {}).get("omitted_kbids", 0) == answer["omitted"]
+    assert set(answer["omitted_kbids"]) <= {*asked, *found["omitted_kbids"]}
 
 
 @settings(max_examples=60)

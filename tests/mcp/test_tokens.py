@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import base64
+import json
 import random
 from pathlib import Path
+from string import punctuation
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from mcp_calls import tokens
 
@@ -95,6 +97,25 @@ def test_noise_is_never_estimated_under(name: str, text: str) -> None:
 @pytest.mark.parametrize(("language", "text"), SENTENCES.items())
 def test_other_scripts_are_never_estimated_under(language: str, text: str) -> None:
     assert estimate(text * 5) >= tokens(text * 5), language
+
+
+@pytest.mark.parametrize("sign", punctuation)
+def test_runs_of_one_sign_are_never_estimated_under(sign: str) -> None:
+    for length in (1, 2, 3, 7, 64, 400):
+        assert estimate(sign * length) >= tokens(sign * length), length
+
+
+@pytest.mark.parametrize("unit", ['\\"', '"', '\\\\"', "\\n", '"\\', "'\"", '{"', '"**', "=+^", '^"', "[[", "\\'"])
+def test_signs_repeated_are_never_estimated_under_as_they_are_or_in_json(unit: str) -> None:
+    for text in (unit * 500, json.dumps(unit * 500), json.dumps(json.dumps(unit * 500))):
+        assert estimate(text) >= tokens(text), text[:12]
+
+
+@settings(max_examples=500)
+@given(st.text(punctuation, min_size=1, max_size=4))
+def test_any_few_signs_repeated_are_never_estimated_under(unit: str) -> None:
+    for text in (unit * 200, json.dumps(unit * 200)):
+        assert estimate(text) >= tokens(text)
 
 
 @given(st.text('ab, .中\n"1é', max_size=200), st.integers(1, 100))

@@ -11,6 +11,8 @@ from kbdb.cli.render.table import Column, columns
 if TYPE_CHECKING:
     from kbdb.model.read import ListItem, ListResult, RecallResult, RecallResults
 
+_SHOWN_OMITTED = 10
+
 
 def draw_list(result: ListResult, paper: Paper) -> str:
     """Aligned columns, ids first, and a closing line."""
@@ -61,8 +63,11 @@ def draw_recall(answer: RecallResults, paper: Paper) -> str:
     for result in answer.results:
         lines += [*_recalled(result, paper), ""]
     if answer.omitted:
+        names = " ".join(answer.omitted_kbids[:_SHOWN_OMITTED])
+        more = " and more, see --json" if len(answer.omitted_kbids) > _SHOWN_OMITTED else ""
         lines.append(
-            f"{paper.paint('note:', 'warn')} {counted(answer.omitted, 'section')} left out to stay in --max-tokens"
+            f"{paper.paint('note:', 'warn')} {counted(answer.omitted, 'section')} left out, as this would be too long"
+            + (f"; recall {paper.plain(names)}{more}" if names else "")
         )
     lines += [f"{paper.paint('unknown:', 'bad')} {paper.plain(kbid)}" for kbid in answer.missing]
     return joined(lines)
@@ -73,6 +78,8 @@ def _recalled(result: RecallResult, paper: Paper) -> Iterator[str]:
     yield paper.paint(paper.cut(result.title or "(untitled)", paper.width), "strong")
     facts = [result.kbid, known.state, known.type, *map(hashtag, known.tags)]
     yield paper.paint(paper.cut("  ".join(facts), paper.width), "dim")
+    if result.successor:
+        yield f"{paper.paint('replaced by:', 'warn')} {paper.plain(result.successor)}"
     yield ""
     yield from visible(result.content).rstrip().split("\n")
     if result.truncated:
@@ -89,3 +96,6 @@ def _recalled(result: RecallResult, paper: Paper) -> Iterator[str]:
     if around:
         yield ""
         yield from columns(paper, around, (Column("dim"), Column(cut=True), Column("dim")))
+    if result.left_off:
+        names = (f"{count:,} {name.replace('_', ' ')}" for name, count in result.left_off.items())
+        yield paper.paint(f"[not shown: {', '.join(names)}]", "warn")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kbdb.errors import InvalidArgumentError
 from kbdb.lines import LineRange
-from kbdb.mcp.budget import Form, after, form_fits, longest_text, most_items, shrink, shrunk_form
+from kbdb.mcp.budget import MOST_TOKENS, Form, after, form_fits, longest_text, most_items, shrink, shrunk_form
 from kbdb.mcp.tools.tool import MAX_TOKENS, NUMBER, READS, TEXT, TEXTS, Tool, described, gives, takes
 
 if TYPE_CHECKING:
@@ -20,12 +20,17 @@ _SHOWN_AROUND = 10
 _TOKENS_A_NAME = 80
 """The budget that lets one more kbid be named of those that are missing, or left off."""
 
+MORE_NAMES = (
+    f"not all omitted kbids are named; a larger max_tokens (to {MOST_TOKENS}) shows and names more, as does recall of"
+    " fewer kbids or with a smaller depth"
+)
+
 DESCRIPTION = """\
 Read sections of the knowledge base in full, by the kbids that search gave, with tags, state, links to and from them, \
 and neighbours. Use it before you rely on a hit, and cite title and docid. Not for finding (search), nor for exact \
 lines or whole documents (retrieve). depth 1-3 brings the sections they link to as well. Returns whole sections as \
 long as they fit: a first one too long is cut and next_lines says where retrieve goes on; omitted counts the rest, \
-omitted_kbids names them for the next call."""
+omitted_kbids names them for the next call; successor is what replaced a superseded one."""
 
 
 def run(pool: Caller, given: dict[str, Any], _: Context) -> Form:
@@ -35,25 +40,29 @@ def run(pool: Caller, given: dict[str, Any], _: Context) -> Form:
         raise InvalidArgumentError("recall: give either kbid or kbids", "search shows the kbids of its hits")
     tokens = given["max_tokens"]
     asked = list(dict.fromkeys([kbid] if kbids is None else kbids))
+    if not asked:
+        raise InvalidArgumentError(
+            "recall: kbids names no section", "give at least one; search shows the kbids of its hits"
+        )
     params = {"kbids": asked, "depth": given["depth"], "format": given["format"], "maxTokens": tokens}
     found = pool.call_raw("recall", params)
     results = [_around_cut(result) for result in found["results"]]
     missing = found["missing"]
-    unseen = dict.fromkeys(kbid for kbid in asked if kbid not in missing)
     named = tokens // _TOKENS_A_NAME
 
     def build(shown: Sequence[dict[str, Any]]) -> Form:
-        left = [result["kbid"] for result in results[len(shown) :]]
-        seen = {result["kbid"] for result in shown}
-        omitted = dict.fromkeys([*unseen, *left])
+        omitted = _in_order(asked, [*(result["kbid"] for result in results[len(shown) :]), *found["omitted_kbids"]])
         answer = {
             "results": shown,
-            "omitted": found["omitted"] + len(left),
-            "omitted_kbids": [kbid for kbid in omitted if kbid not in seen][:named],
+            "omitted": len(omitted),
+            "omitted_kbids": omitted[:named],
             "missing": missing[:named],
         }
-        if len(missing) > named:
-            answer["left_off"] = {"missing": len(missing) - named}
+        names = {"omitted_kbids": omitted, "missing": missing}
+        if left_off := {name: len(kbids) - named for name, kbids in names.items() if len(kbids) > named}:
+            answer["left_off"] = left_off
+        if len(omitted) > named:
+            answer["more"] = MORE_NAMES
         return answer, _text(answer)
 
     count, form = most_items(results, build, tokens)
@@ -62,9 +71,15 @@ def run(pool: Caller, given: dict[str, Any], _: Context) -> Form:
     return form
 
 
+def _in_order(asked: Sequence[str], omitted: Sequence[str]) -> list[str]:
+    """What was left out: first what was asked for itself, as it was asked for, then what links lead to."""
+    left = set(omitted)
+    return list(dict.fromkeys([*(kbid for kbid in asked if kbid in left), *omitted]))
+
+
 def _around_cut(result: dict[str, Any]) -> dict[str, Any]:
     """A result with few of what may be many."""
-    left_off: dict[str, int] = {}
+    left_off = dict(result.pop("left_off", None) or {})
     for name in _AROUND:
         if result[name]:
             result[name] = shrink(result[name], 200, _SHOWN_AROUND, left_off, name)
@@ -77,7 +92,10 @@ def _first_cut(result: dict[str, Any], build: Callable[[Sequence[dict[str, Any]]
     """The answer with the beginning of its first section, and little else of it where even that is too much."""
     content = result["content"]
     for characters, items in ((400, _SHOWN_AROUND), (200, 3), (60, 1), (20, 0)):
-        lesser = shrink({**result, "content": ""}, characters, items, {})
+        left_off = dict(result.get("left_off", {}))
+        lesser = shrink({**result, "content": ""}, characters, items, left_off)
+        if left_off:
+            lesser["left_off"] = left_off
 
         def with_text(shown: str, lesser: dict[str, Any] = lesser) -> Form:
             whole = shown == content and not result["truncated"]
@@ -100,6 +118,8 @@ def _text(answer: dict[str, Any]) -> str:
         lines += _section(result)
     if answer["omitted"] or answer["omitted_kbids"]:
         lines.append(f"omitted: {answer['omitted']} {' '.join(answer['omitted_kbids'])}".rstrip())
+    if "more" in answer:
+        lines.append(f"more: {answer['more']}")
     if answer["missing"]:
         lines.append(f"not stored: {' '.join(answer['missing'])}")
     lines += [f"left off: {count} {name}" for name, count in answer.get("left_off", {}).items()]
@@ -116,6 +136,8 @@ def _section(result: dict[str, Any]) -> list[str]:
         + (f"; created {known['created']}" if known["created"] else "")
         + (f"; updated {known['updated']}" if known["updated"] else ""),
     ]
+    if result["successor"]:
+        head.append(f"replaced by: {result['successor']} (recall that)")
     if known["description"]:
         head.append(f"about: {known['description']}")
     if result["documents"]:

@@ -21,8 +21,8 @@ _SHOWN = 20
 DESCRIPTION = """\
 Read a section (kbid) or a whole document (docid) of the knowledge base exactly as stored, byte for byte, with its \
 metadata. Use it for a document in order, for exact lines, or to go on where recall cut. Not for finding (search) or \
-for several sections (recall). Returns the lines asked for as far as they fit, and next: the lines to ask for after \
-them, empty at the end. What is no text comes without content: read its resource."""
+for several sections (recall). Returns the lines asked for as far as they fit, and next: the lines that follow, \
+empty at the end. What is no text comes without content: read its resource."""
 
 
 def run(pool: Caller, given: dict[str, Any], _: Context) -> Form:
@@ -96,6 +96,8 @@ def _section_head(answer: dict[str, Any]) -> list[str]:
         f"{answer['state']}; {answer['section_type']}, {answer['type']}; {answer['bytes']} bytes"
         + (f"; tags {', '.join(answer['tags'])}" if answer["tags"] else ""),
     ]
+    if answer["successor"]:
+        lines.append(f"replaced by: {answer['successor']} (recall that)")
     if answer["description"]:
         lines.append(f"about: {answer['description']}")
     for place in answer["places"]:

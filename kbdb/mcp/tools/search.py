@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kbdb.mcp.answers import plain, rounded
-from kbdb.mcp.budget import Form, most_items, short, shrink, shrunk_form
+from kbdb.mcp.budget import Form, longest_text, most_items, short, shrink, shrunk_form
 from kbdb.mcp.tools.tool import (
     MAX_TOKENS,
     NUMBER,
@@ -71,8 +71,21 @@ def run(pool: Caller, given: dict[str, Any], _: Context) -> Form:
 
     count, form = most_items(hits, build, tokens)
     if not count:
-        form = shrunk_form(build(hits[:1])[0], _text, tokens)
+        form = _first_cut(hits[0], build, tokens) if hits else shrunk_form(build([])[0], _text, tokens)
     return form
+
+
+def _first_cut(hit: dict[str, Any], build: Callable[[Sequence[dict[str, Any]]], Form], tokens: int) -> Form:
+    """The answer with a first hit that is too long: its text is cut, and all else of it where even that is too much."""
+    if "content" not in hit:
+        return shrunk_form(build([hit])[0], _text, tokens)
+    content = hit["content"]
+
+    def with_text(shown: str) -> Form:
+        return build([hit if shown == content else {**hit, "content": shown, "truncated": True}])
+
+    shown, form = longest_text(content, with_text, tokens)
+    return form if shown else shrunk_form(form[0], _text, tokens)
 
 
 def _with_content(pool: Caller, hits: list[dict[str, Any]], tokens: int) -> list[dict[str, Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from mcp_calls import Quiet, call, error, text_of
@@ -11,6 +12,11 @@ from kbdb.client import Client
 from kbdb.mcp.server import KbdbServer
 
 SENTENCE = "The cellar at number {} keeps its apples cool and dry until the spring comes round again. "
+
+
+def _shown(server: KbdbServer, name: str, **arguments: Any) -> str:
+    """The text of a call's answer."""
+    return text_of(server.call_tool(name, arguments, Quiet()))
 
 
 @pytest.fixture
@@ -124,8 +130,9 @@ def test_a_document_is_read_line_by_line_byte_for_byte(server: KbdbServer, many:
 def test_a_range_of_lines_comes_with_its_sections_alone(server: KbdbServer, guide: str) -> None:
     piece = call(server, "retrieve", docid=guide, lines="11-13")
     assert piece["content"] == "## Pressing\n\nPress the apples within a day, then boil the juice.\n"
-    assert (piece["first_line"], piece["last_line"], piece["total_lines"], piece["next"]) == (11, 13, 17, "")
+    assert (piece["first_line"], piece["last_line"], piece["total_lines"], piece["next"]) == (11, 13, 17, "14-")
     assert [place["line"] for place in piece["manifest"]["sections"]] == [11]
+    assert call(server, "retrieve", docid=guide, lines="14-17")["next"] == ""
 
 
 def test_a_single_long_line_is_read_to_its_end(server: KbdbServer, kb: Client) -> None:
@@ -168,3 +175,57 @@ def test_the_text_of_a_search_reads_well(server: KbdbServer, guide: str) -> None
     text = text_of(server.call_tool("search", {"query": "pears"}, Quiet()))
     assert "Pears ripen off the tree" in text.replace("**", "")
     assert guide in text
+
+
+def test_no_kbids_at_all_are_refused_with_what_to_give(server: KbdbServer) -> None:
+    refused = error(server, "recall", kbids=[])
+    assert refused["code"] == "INVALID_ARGUMENT"
+    assert "at least one" in refused["hint"]
+
+
+def test_names_that_do_not_fit_a_recall_are_counted_with_a_way_to_get_them(
+    server: KbdbServer, many: Client, kb: Client
+) -> None:
+    every = [hit.kbid for hit in many.search("cellar", limit=60).hits]
+    links = " ".join(f"$(link:{kbid})" for kbid in every)
+    (hub,) = kb.learn(content=f"All of them: {links}", title="Hub").kbids
+    page = call(server, "recall", kbid=hub, depth=1, format="compact", max_tokens=1600)
+    named, omitted = page["omitted_kbids"], page["omitted"]
+    assert omitted == 61 - len(page["results"])
+    assert len(named) < omitted
+    assert page["left_off"]["omitted_kbids"] == omitted - len(named)
+    assert "max_tokens" in page["more"]
+    wider = call(server, "recall", kbid=hub, depth=1, format="compact", max_tokens=20_000)
+    assert {hub, *every} == {*wider["omitted_kbids"], *(result["kbid"] for result in wider["results"])}
+    text = _shown(server, "recall", kbid=hub, depth=1, format="compact", max_tokens=1600)
+    assert f"left off: {omitted - len(named)} omitted_kbids" in text
+    assert page["more"] in text
+
+
+def test_a_text_cut_to_fit_a_search_is_marked_in_object_and_text(server: KbdbServer, kb: Client) -> None:
+    kb.learn(content="Quinces ripen. " * 110, title="Quinces")
+    asked = {"query": "quinces", "content": True, "max_tokens": 500}
+    (hit,) = call(server, "search", **asked)["hits"]
+    assert hit["truncated"]
+    assert 0 < len(hit["content"]) < 15 * 110 - 1
+    assert "content (cut; recall has more):" in _shown(server, "search", **asked)
+
+
+def test_a_superseded_section_is_read_with_what_replaced_it(server: KbdbServer, kb: Client) -> None:
+    (old,) = kb.learn(content="It is 80.", title="Port").kbids
+    (new,) = kb.learn(content="It is 81.", title="Port", supersedes=[old]).kbids
+    (result,) = call(server, "recall", kbid=old)["results"]
+    assert (result["successor"], call(server, "retrieve", kbid=old)["successor"]) == (new, new)
+    for tool in ("recall", "retrieve"):
+        assert f"replaced by: {new}" in _shown(server, tool, kbid=old)
+        assert "replaced by" not in _shown(server, tool, kbid=new)
+
+
+def test_a_table_of_contents_is_recalled_with_the_links_counted(
+    server: KbdbServer, many: Client, tmp_path: Path
+) -> None:
+    page = tmp_path / "contents.md"
+    page.write_text("# Contents\n\n" + "".join(f"[{n}](cellars.md#cellar-{n})\n" for n in range(60)), encoding="utf-8")
+    (kbid,) = many.learn([page]).kbids
+    (result,) = call(server, "recall", kbid=kbid)["results"]
+    assert (len(result["references"]), result["left_off"]) == (10, {"references": 50})
