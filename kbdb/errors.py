@@ -271,6 +271,8 @@ class DaemonLostError(KbdbError):
 class AnotherDatabaseError(DaemonLostError):
     """Another database stands in the folder by now; nothing was asked of it."""
 
+    code = "ANOTHER_DATABASE"
+
 
 class ProtocolError(KbdbError):
     """What came over the connection is not what kbdb's client and daemon say to each other."""
