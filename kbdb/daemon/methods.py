@@ -89,9 +89,7 @@ def _list_documents_by_type(kb: KnowledgeBase, params: r.ListDocumentsByType, _:
 
 
 def _learn(kb: KnowledgeBase, params: r.Learn, report: Report) -> Any:
-    if params.paths is None:
-        return kb.learn(**_arguments(params))
-    _require_absolute(*params.paths)
+    _require_absolute(*(params.paths or ()))
     return kb.learn(**_arguments(params), progress=report)
 
 

@@ -199,7 +199,7 @@ class KnowledgeBase(SkillVerbs, UpkeepVerbs):
             exclude: in folders, no files that match one of these globs.
             prune: retire documents whose file is gone from a learned folder.
             who: ``user``, ``agent``, ``import`` or ``auto-capture``.
-            progress: called after each file.
+            progress: called after each file, and before a text is stored.
         """
         from kbdb.knowledge.learn import learn_paths
         from kbdb.knowledge.planning import LearnOptions
@@ -232,7 +232,7 @@ class KnowledgeBase(SkillVerbs, UpkeepVerbs):
         )
         if content is not None:
             data = utf8(content, "content") if isinstance(content, str) else content
-            return learn_content(self._core, data, options)
+            return learn_content(self._core, data, options, progress)
         return learn_paths(self._core, [Path(path) for path in paths or ()], options, progress)
 
     def search(

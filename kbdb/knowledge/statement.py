@@ -33,6 +33,7 @@ from kbdb.knowledge.tally import Tally
 from kbdb.knowledge.whole import read_whole, revised_by
 from kbdb.model.learn import AddSectionResult, LearnedDocument
 from kbdb.model.truth import Manifest, Origin, Placement, Section
+from kbdb.progress import Progress, Report
 from kbdb.store.ids import docid_for
 from kbdb.store.times import now_seconds
 
@@ -45,8 +46,16 @@ class Item:
     section: Section
 
 
-def learn_content(core: Core, content: bytes, options: LearnOptions) -> AddSectionResult:
+def learn_content(
+    core: Core, content: bytes, options: LearnOptions, progress: Report | None = None
+) -> AddSectionResult:
     """Learns one text.
+
+    Args:
+        core: the database.
+        content: the text.
+        options: what is said of it.
+        progress: called once, when it is known what is stored: the last moment to end it.
 
     Raises:
         InvalidArgumentError: the text is empty, or the document it should join mirrors a file.
@@ -56,7 +65,10 @@ def learn_content(core: Core, content: bytes, options: LearnOptions) -> AddSecti
     if not content.strip():
         raise InvalidArgumentError("there is nothing to learn: the content is empty", "give some text")
     tally = Tally(core)
-    tally.commit([plan_content(core, content, options)])
+    planned = plan_content(core, content, options)
+    if progress is not None:
+        progress(Progress(0, len(planned.added)))
+    tally.commit([planned])
     return tally.result(perf_counter() - started)
 
 

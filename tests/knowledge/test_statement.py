@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 from knowledge_base import docid, kbid, read_back, state, statuses, titles, write
 
-from kbdb.errors import InvalidArgumentError, NotUtf8Error
+from kbdb.errors import InterruptedByUserError, InvalidArgumentError, NotUtf8Error
 from kbdb.knowledge import KnowledgeBase
 from kbdb.model.read import DocumentView
 from kbdb.model.truth import Manifest
+from kbdb.progress import Progress
 
 
 def manifest(kb: KnowledgeBase, docid: str) -> Manifest:
@@ -149,3 +150,17 @@ def test_facts_that_end_in_white_space_keep_their_lines(kb: KnowledgeBase) -> No
     whole = text.replace("\r\n", "\n").split("\n")
     assert [whole[line - 1].strip() for line, _ in lines] == [f"Fact {n}" for n in range(5)]
     assert kb.check().ok
+
+
+def test_a_text_can_be_given_up_until_it_is_stored(kb: KnowledgeBase) -> None:
+    steps: list[Progress] = []
+    kb.learn(content="# A\n\na\n\n# B\n\nb\n", title="T", type="text/markdown", progress=steps.append)
+    assert steps == [Progress(0, 2)]
+
+    def give_up(_: Progress) -> None:
+        raise InterruptedByUserError("interrupted")
+
+    before = kb.generation
+    with pytest.raises(InterruptedByUserError):
+        kb.learn(content="c", title="C", progress=give_up)
+    assert (kb.generation, kb.search("c").hits) == (before, ())

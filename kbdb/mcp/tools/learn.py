@@ -6,7 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 from kbdb.mcp.answers import account, rounded
 from kbdb.mcp.budget import DEFAULT_TOKENS, Form
-from kbdb.mcp.tools.tool import NUMBER, SECTION_TYPES, TEXT, TEXTS, YES, Tool, described, gives, on_the_wire, takes
+from kbdb.mcp.tools.tool import (
+    NUMBER,
+    SECTION_TYPES,
+    TEXT,
+    TEXTS,
+    YES,
+    Tool,
+    described,
+    gives,
+    on_the_wire,
+    report_to,
+    takes,
+)
 
 if TYPE_CHECKING:
     from kbdb.mcp.pool import Caller
@@ -22,9 +34,9 @@ stored sections that say much the same (no error: read them, then supersede or u
 search because it was forgotten or corrected before."""
 
 
-def run(pool: Caller, given: dict[str, Any], _: Context) -> Form:
+def run(pool: Caller, given: dict[str, Any], context: Context) -> Form:
     """Answers a call."""
-    found = pool.call_raw("learn", {**on_the_wire(given), "who": "agent"})
+    found = pool.call_raw("learn", {**on_the_wire(given), "who": "agent"}, report_to(context))
     rounded(found, "elapsed_ms")
     for twin in found["near_duplicates"]:
         rounded(twin, "jaccard")

@@ -6,12 +6,14 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from kbdb.errors import InterruptedByUserError
 from kbdb.mcp.budget import DEFAULT_TOKENS, LEAST_TOKENS, MOST_TOKENS, Form
 
 if TYPE_CHECKING:
     from kbdb.mcp.pool import Caller
     from kbdb.mcp.registry import Context
     from kbdb.mcp.types import McpToolAnnotations, McpToolDefinition
+    from kbdb.progress import Progress, Report
 
 Handler = Callable[["Caller", dict[str, Any], "Context"], Form]
 """Gets the daemon, arguments that are checked, and the context; gives both forms of the answer, within the budget."""
@@ -85,3 +87,14 @@ def gives(**properties: dict[str, Any]) -> dict[str, Any]:
     Nothing is required, since some clients check ``{"error": {code, message, hint}}`` against it, too.
     """
     return {"type": "object", "properties": properties}
+
+
+def report_to(context: Context) -> Report:
+    """Tells the client how far a long run is, and ends it when nobody waits any more."""
+
+    def report(step: Progress) -> None:
+        if context.cancelled:
+            raise InterruptedByUserError("cancelled")
+        context.progress(step.done, step.total or None, step.source or None)
+
+    return report

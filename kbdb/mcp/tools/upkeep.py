@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from kbdb.errors import InterruptedByUserError, InvalidArgumentError
+from kbdb.errors import InvalidArgumentError
 from kbdb.mcp.answers import account, rounded
 from kbdb.mcp.budget import DEFAULT_TOKENS, Form
-from kbdb.mcp.tools.tool import NUMBER, READS, TEXT, YES, Handler, Tool, described, gives, on_the_wire, takes
+from kbdb.mcp.tools.tool import NUMBER, READS, TEXT, YES, Handler, Tool, described, gives, on_the_wire, report_to, takes
 
 if TYPE_CHECKING:
     from kbdb.mcp.pool import Caller
     from kbdb.mcp.registry import Context
-    from kbdb.progress import Progress, Report
 
 _KEEPS: Any = {"readOnlyHint": False, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False}
 
@@ -22,7 +21,7 @@ def _run(method: str) -> Handler:
     """A handler that calls a method and gives an account of the answer."""
 
     def run(pool: Caller, given: dict[str, Any], context: Context) -> Form:
-        found = pool.call_raw(method, on_the_wire(given), _report(context))
+        found = pool.call_raw(method, on_the_wire(given), report_to(context))
         rounded(found, "elapsed_ms")
         return account(found, DEFAULT_TOKENS)
 
@@ -33,17 +32,6 @@ def _export(pool: Caller, given: dict[str, Any], context: Context) -> Form:
     if not os.path.isabs(given["path"]):
         raise InvalidArgumentError(f"export: 'path' is {given['path']!r}", "give the absolute path of a folder")
     return _EXPORT(pool, given, context)
-
-
-def _report(context: Context) -> Report:
-    """Tells the client how far a long run is, and ends it when nobody waits any more."""
-
-    def report(step: Progress) -> None:
-        if context.cancelled:
-            raise InterruptedByUserError("cancelled")
-        context.progress(step.done, step.total or None, step.source or None)
-
-    return report
 
 
 _EXPORT = _run("export")
