@@ -21,6 +21,9 @@ _encode = msgspec.json.Encoder().encode
 _ON_REQUEST = tuple(f',"{name}":null'.encode() for name in SearchHit.ON_REQUEST)
 """What a hit's line holds of a key that was not asked for. It stands in no text: there a quotation mark is escaped."""
 
+_NOT_SO = "".join(f',"{name}":null' for name in PagedSearchResult.ON_REQUEST).encode()
+"""The same of the answer itself."""
+
 _PUT_BY_HAND = (SectionView, SectionViews, DocumentView, SkillDefinition, AgentDefinition, dict, tuple)
 """Values with bytes in them, or with keys that are left out where they hold nothing."""
 
@@ -63,7 +66,7 @@ def _without_unasked(line: bytes, answer: PagedSearchResult) -> bytes:
     if any(getattr(hit, name) is not None for hit in answer.hits for name in SearchHit.ON_REQUEST):
         for unasked in _ON_REQUEST:
             line = line.replace(unasked, b"")
-    return line
+    return line.replace(_NOT_SO, b"")
 
 
 def progress_line(id: Id, step: Progress) -> bytes:

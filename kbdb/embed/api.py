@@ -6,11 +6,9 @@ loads numpy, onnxruntime or httpx only when it is asked for vectors.
 
 from __future__ import annotations
 
-import hashlib
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -18,34 +16,12 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from kbdb.config import EmbeddingConfig
+    from kbdb.model.embedding import Fingerprint
 
     Vectors = npt.NDArray[np.float32]
 
 BATCH = 64
 """Texts that a provider takes at once; more are cut into so many. Services limit how many they take."""
-
-
-@dataclass(frozen=True, slots=True)
-class Fingerprint:
-    """Everything that decides whether two vectors may be compared.
-
-    Attributes:
-        model: the model's name, as configured.
-        dimensions: the length of its vectors.
-        pooling: how token vectors become one: ``mean``; ``service`` where a service decides.
-        normalisation: ``unit`` length; ``service`` where a service decides.
-        tokenizer: SHA-256 of what cuts text into tokens, and of where it stops; empty where a service decides.
-    """
-
-    model: str
-    dimensions: int
-    pooling: str
-    normalisation: str
-    tokenizer: str
-
-    def digest(self) -> str:
-        """One short name for all of it."""
-        return hashlib.sha256("\n".join(map(str, astuple(self))).encode()).hexdigest()[:32]
 
 
 class EmbeddingProvider(ABC):
@@ -74,6 +50,10 @@ class EmbeddingProvider(ABC):
     @abstractmethod
     def scripts(self) -> frozenset[str] | None:
         """The scripts whose languages it understands, by ISO 15924 code; None for all."""
+
+    @abstractmethod
+    def floors(self) -> tuple[float, float] | None:
+        """The cosine of question and section that answers, and the one from which it may; None: nobody measured it."""
 
 
 def provider_of(config: EmbeddingConfig, environ: Mapping[str, str] = os.environ) -> EmbeddingProvider:

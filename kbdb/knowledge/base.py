@@ -31,6 +31,7 @@ from kbdb.knowledge.one_write import one_write
 from kbdb.knowledge.search import SearchOptions
 from kbdb.knowledge.skill_verbs import SkillVerbs
 from kbdb.knowledge.upkeep_verbs import UpkeepVerbs
+from kbdb.knowledge.vector_verbs import VectorVerbs
 from kbdb.lines import line_range
 from kbdb.model.change import GroupResult, RemoveSectionResult, RestoreResult, UpdateResult
 from kbdb.model.learn import AddSectionResult
@@ -40,7 +41,7 @@ from kbdb.progress import Report
 from kbdb.store.ids import check_docid
 
 
-class KnowledgeBase(SkillVerbs, UpkeepVerbs):
+class KnowledgeBase(SkillVerbs, UpkeepVerbs, VectorVerbs):
     """An open database. Use it as a context manager, or close it: closing writes the index and empties the journal.
 
     One thread at a time may use it; ``reading`` gives others something to read. All methods raise DatabaseClosedError
@@ -179,6 +180,7 @@ class KnowledgeBase(SkillVerbs, UpkeepVerbs):
         include: Sequence[str] = (),
         exclude: Sequence[str] = (),
         prune: bool = False,
+        wait_embeddings: bool = False,
         who: str = "user",
         progress: Report | None = None,
     ) -> AddSectionResult:
@@ -198,9 +200,11 @@ class KnowledgeBase(SkillVerbs, UpkeepVerbs):
             include: in folders, only files that match one of these globs.
             exclude: in folders, no files that match one of these globs.
             prune: retire documents whose file is gone from a learned folder.
+            wait_embeddings: make the vectors of what was learned now, instead of leaving that to a daemon.
             who: ``user``, ``agent``, ``import`` or ``auto-capture``.
             progress: called after each file, and before a text is stored.
         """
+        from kbdb.knowledge.embed_sections import with_vectors
         from kbdb.knowledge.learn import learn_paths
         from kbdb.knowledge.planning import LearnOptions
         from kbdb.knowledge.statement import learn_content
@@ -232,8 +236,10 @@ class KnowledgeBase(SkillVerbs, UpkeepVerbs):
         )
         if content is not None:
             data = utf8(content, "content") if isinstance(content, str) else content
-            return learn_content(self._core, data, options, progress)
-        return learn_paths(self._core, [Path(path) for path in paths or ()], options, progress)
+            learned = learn_content(self._core, data, options, progress)
+        else:
+            learned = learn_paths(self._core, [Path(path) for path in paths or ()], options, progress)
+        return with_vectors(self._core, learned) if wait_embeddings else learned
 
     def search(
         self,

@@ -57,6 +57,7 @@ def check(core: Core, progress: Report | None = None) -> CheckResult:
     _check_documents(core, docids, set(kbids), differing, findings)
     _check_events(core, findings)
     _check_index(core, set(kbids), index, findings)
+    _check_vectors(core, findings)
     if core.lost_events:
         findings.error("EVENTS_MISSING", core.store.layout.events, "", core.lost_events, RESTORE_EVENTS)
     return CheckResult(
@@ -226,3 +227,15 @@ def _check_index(core: Core, kbids: set[str], index: _Index, findings: _Findings
         else:
             message = f"the index shows section {kbid} otherwise than its manifests do"
         findings.error("INDEX_DIFFERS", folder, kbid, message, MANIFEST_FIRST if unread else REBUILD)
+
+
+def _check_vectors(core: Core, findings: _Findings) -> None:
+    held = core.indexer.vectors
+    fault = held.fault
+    try:
+        for part in held.files.parts if held.files else ():
+            part.vectors.verify()
+    except CorruptError as error:
+        fault = error.message
+    if fault:
+        findings.error("VECTORS_CORRUPT", core.store.layout.indexes, "", fault, REBUILD)

@@ -21,8 +21,10 @@ from kbdb.index.api import Stem
 from kbdb.index.engine import engine, stemmer
 from kbdb.index.fingerprint import describe
 from kbdb.ingest.document import Parse
+from kbdb.knowledge.embedding import Embedding
 from kbdb.knowledge.indexer import DocumentListings, Indexer
 from kbdb.knowledge.liveness import Liveness
+from kbdb.knowledge.vectors import HeldVectors
 from kbdb.knowledge.view import View
 from kbdb.languages import stop_words
 from kbdb.model.truth import Event, Section
@@ -50,6 +52,7 @@ class Core:
         config: worker.toml as read when the database was opened.
         indexer: the index.
         analysis: what queries are resolved with, whatever the snapshot.
+        embedding: where vectors come from; shared with all that read.
         parse: what parses files instead of this process, where that is wanted.
         pause: called between two batches of a long learn, when nothing is planned: others may write then.
     """
@@ -66,6 +69,7 @@ class Core:
         self.indexer = Indexer(store, self.engine, built_with, self.params, self.stem, memory, lambda: len(self.events))
         synonyms = load_synonyms(store.layout.synonyms, self.stem)
         self.analysis = Analysis(self.engine.tokenise, self.stem, stop_words(language), synonyms)
+        self.embedding = Embedding(self.config)
         self.parse: Parse | None = None
         self.pause: Callable[[], None] | None = None
         self._events: dict[str, Event] | None = None
@@ -325,6 +329,13 @@ class Core:
         elif self._liveness is not None:
             self._liveness.follow(beliefs, events)
 
+    def hold_vectors(self, vectors: HeldVectors) -> None:
+        """Goes on with these vectors: they change neither truth nor generation, and are written with the index."""
+        self.indexer.take_vectors(vectors)
+        self._snapshot = None
+        if vectors.is_long and not self._together:
+            self._try_checkpoint(soon=True)
+
     def checkpoint(self, *, soon: bool = False) -> None:
         """Writes the index, makes the truth files durable and empties the journal, in this order.
 
@@ -414,7 +425,8 @@ class Core:
         else:
             self._liveness.advance(now)
         live = self._liveness.live(segments.slots)
-        shown = self._snapshot = View(self.generation, segments, live, self.params, self.analysis)
+        vectors = self.indexer.vectors.files
+        shown = self._snapshot = View(self.generation, segments, live, self.params, self.analysis, vectors=vectors)
         self._snapshot_until = self.beliefs.next_expiry(now)
         return shown
 

@@ -29,6 +29,7 @@ from kbdb.index.segments import SegmentList
 from kbdb.knowledge.entries import Listing, StoredSection, entry_of, source_key
 from kbdb.knowledge.listings import Listings
 from kbdb.knowledge.merging import Merging
+from kbdb.knowledge.vectors import HeldVectors
 from kbdb.model.truth import Manifest, Section
 from kbdb.plan import Entry, Params
 from kbdb.progress import Report, now_and_then
@@ -81,6 +82,8 @@ class Indexer:
         self.was_stale = False
         self.lost_events: int | None = None
         self._segments: SegmentList | None = None
+        self._vectors: HeldVectors | None = None
+        self._vectors_in_the_making: tuple[int, ...] = ()
         self._left_behind = ""
         self.unmerged = ""
         self._merging: Merging | None = None
@@ -113,7 +116,35 @@ class Indexer:
     def is_written(self) -> bool:
         """Whether the index is on disk as it is."""
         segments = self.segments
-        return all(slot.folder is not None for slot in segments.slots) and self.meta == self._described(segments)
+        on_disk = all(slot.folder is not None for slot in segments.slots) and self.vectors.is_written
+        return on_disk and self.meta == self._described(segments)
+
+    @property
+    def vectors(self) -> HeldVectors:
+        """The vectors; opened when first asked for, and never made here."""
+        if self._vectors is None:
+            try:
+                meta = index_files.read_meta(self.store.layout)
+            except CorruptError:
+                # Whoever loads the index is told; a rebuild, which comes here without, makes vectors anew.
+                meta = None
+            folders = meta.vectors if meta else ()
+            self._vectors = HeldVectors.load(self.store.layout, self.engine, folders)
+        return self._vectors
+
+    def take_vectors(self, vectors: HeldVectors) -> None:
+        """Goes on with these vectors; they are written with the index."""
+        self._vectors = vectors
+
+    def spill(self, vectors: HeldVectors) -> HeldVectors:
+        """Writes vectors that are in the making, and that no index names before ``take_vectors``."""
+        written = vectors.written(self.store.layout, soon=True)
+        self._vectors_in_the_making = written.folders
+        return written
+
+    def drop_spilled(self) -> None:
+        """Vectors are in the making no more; folders that the index does not name go when it is written next."""
+        self._vectors_in_the_making = ()
 
     def tell(self, notice: str) -> None:
         """Adds a notice, once."""
@@ -137,6 +168,7 @@ class Indexer:
         if self.meta is not before.meta:
             return False
         self._segments, self._left_behind = before._segments, before._left_behind
+        self._vectors = before._vectors
         self.left_out, self.was_stale = set(before.left_out), before.was_stale
         return True
 
@@ -216,7 +248,9 @@ class Indexer:
                 entries.append(entry)
         self.left_out.difference_update(*(change.removed_sections for change in changes))
         if entries or removed:
-            self._segments = self.segments.added(entries, sorted(map(kbid_decode, removed)))
+            gone = sorted(map(kbid_decode, removed))
+            self._segments = self.segments.added(entries, gone)
+            self._vectors = self.vectors.without(gone)
 
     def rebuild(self, progress: Report | None = None) -> int:
         """Makes the index anew from the truth files alone; a large one in pieces, which lie on disk until ``flush``.
@@ -281,10 +315,19 @@ class Indexer:
             index_files.write_segment(layout, folder, partial(segments.write, first))
             segments = segments.with_merged(first, self.open_segment(folder), folder, None)
         self.store.require_in_place()
+        self._vectors = self._written_vectors(soon=soon)
         self.meta = self._described(segments)
         index_files.write_meta(layout, self.meta)
         self._segments, self.was_stale = segments, False
-        index_files.sweep(layout, [*self.meta.folders, *([merging.folder] if merging else ())])
+        keep = [*self.meta.all_folders, *self._vectors_in_the_making, *([merging.folder] if merging else ())]
+        index_files.sweep(layout, keep)
+
+    def _written_vectors(self, *, soon: bool) -> HeldVectors:
+        try:
+            return self.vectors.written(self.store.layout, soon=soon)
+        except CorruptError as error:
+            # The truth is not kept waiting for vectors that can be made anew.
+            return self.vectors.damaged(error)
 
     def _merge_beside(self) -> None:
         """Begins to merge segments on disk where enough of about one size stand side by side."""
@@ -322,7 +365,8 @@ class Indexer:
         with contextlib.suppress(CorruptError):
             meta = index_files.read_meta(layout)
             if meta is not None and meta.fingerprint != index_files.NOBODYS:
-                index_files.sweep(layout, [*meta.folders, *(_folders(self._segments) if self._segments else ())])
+                held = _folders(self._segments) if self._segments else ()
+                index_files.sweep(layout, [*meta.all_folders, *self._vectors_in_the_making, *held])
 
     def _described(self, segments: SegmentList) -> IndexMeta:
         """What meta.toml has to say of segments that are all on disk."""
@@ -335,6 +379,7 @@ class Indexer:
             left_out=tuple(sorted(self.left_out)),
             # Lost ones go on to count, else the next commit would make the loss good.
             events=self.count_events() + (self.lost_events or 0),
+            vectors=self.vectors.folders,
         )
 
     def _load(self) -> None:
@@ -349,7 +394,7 @@ class Indexer:
             return
         segments = SegmentList(self.engine, self.fingerprint, self.params, self.stem)
         if meta is not None:
-            index_files.sweep(layout, meta.folders)
+            index_files.sweep(layout, meta.all_folders)
             try:
                 for folder in meta.folders:
                     segments = segments.with_segment(self.open_segment(folder), folder, None)

@@ -7,23 +7,24 @@ from dataclasses import dataclass
 from time import perf_counter
 
 from kbdb.checks import utf8
-from kbdb.errors import EmbeddingProviderNotConfiguredError, InvalidArgumentError, KbdbError
+from kbdb.errors import InvalidArgumentError, KbdbError
 from kbdb.index import bitmaps
 from kbdb.index.text_key import words_of
 from kbdb.ingest.body import body_of
 from kbdb.knowledge.core import Core
 from kbdb.knowledge.entries import StoredPlace, StoredSection, source_key, tag_key, text_of
+from kbdb.knowledge.legs import Question, Ranking, by_both, by_meaning, by_words, words_leg
 from kbdb.knowledge.sources import source_of
 from kbdb.knowledge.view import View
 from kbdb.model.search import PagedSearchResult, SearchHit, Unreadable
-from kbdb.plan import Alternative, Clause, EngineHit, EngineResult, Plan
+from kbdb.plan import Alternative, Clause, Plan
 from kbdb.query.explain import explain_shares
 from kbdb.query.highlight import Matcher
 from kbdb.query.parser import parse_query
 from kbdb.query.resolve import resolve
 from kbdb.query.resolved import NO_FILTERS, Resolved
 from kbdb.query.snippet import make_snippet
-from kbdb.query.verdict import match_of, matched_terms, verdict_of
+from kbdb.query.verdict import match_of, matched_terms
 from kbdb.store.ids import is_docid
 
 MODES = ("lexical", "vector", "hybrid")
@@ -60,58 +61,60 @@ def search(core: Core, query: str, options: SearchOptions) -> PagedSearchResult:
         CorruptError: the index is damaged where the query touches it.
     """
     started = perf_counter()
-    _check(options)
+    _check(core, options)
     snapshot = core.snapshot()
-    resolved = resolve(parse_query(query), snapshot.lexicon)
+    parsed = parse_query(query)
+    resolved = resolve(parsed, snapshot.lexicon)
     groups = _groups(core, resolved, options)
     allowed = snapshot.allowed(groups, _excluded(core, resolved))
-    engine_started = perf_counter()
-    result = _run(snapshot, resolved, options.offset + options.limit, allowed)
-    engine_ms = (perf_counter() - engine_started) * 1000
-    best = result.hits[0] if result.hits else None
+    ranking = _ranked(core, snapshot, Question(parsed, resolved, allowed, options.offset, options.limit), options.mode)
     unreadable = [_left_out(core, kbid) for kbid in sorted(core.indexer.left_out)]
-    page = result.hits[options.offset :]
     asked = frozenset(key for group in groups for key in group)
-    hits = _hits(core, snapshot, resolved, page, options, asked, unreadable)
+    hits = _hits(core, snapshot, resolved, ranking, options, asked, unreadable)
     return PagedSearchResult(
         query=query,
         search_mode=options.mode,
-        retrieval_method="lexical",
-        match=match_of(resolved, best),
-        verdict=verdict_of(resolved, best),
+        retrieval_method=ranking.method,
+        match=match_of(resolved, ranking.best),
+        verdict=ranking.verdict,
         generation=snapshot.generation,
-        total=result.total,
-        total_is_exact=result.total_is_exact,
+        total=ranking.total,
+        total_is_exact=ranking.total_is_exact,
         hidden=_hidden(core, snapshot, resolved, allowed),
         offset=options.offset,
         limit=options.limit,
-        engine_ms=engine_ms,
+        engine_ms=ranking.engine_ms,
         elapsed_ms=(perf_counter() - started) * 1000,
-        warnings=(*resolved.warnings, *_unheld(snapshot, groups), *core.notices),
+        warnings=(*resolved.warnings, *ranking.warnings, *_unheld(snapshot, groups), *core.notices),
         unreadable=tuple(unreadable),
         hits=tuple(hits),
+        vector_index_stale=ranking.stale or None,
     )
 
 
 def rank(core: Core, query: str, limit: int) -> list[tuple[str, float]]:
     """The bare engine call: kbids and scores of the best hits, without snippets or files."""
     snapshot = core.snapshot()
-    resolved = resolve(parse_query(query), snapshot.lexicon)
+    parsed = parse_query(query)
+    resolved = resolve(parsed, snapshot.lexicon)
     if resolved.plan.clauses and resolved.filters == NO_FILTERS:
         return snapshot.searcher.rank(resolved.plan, limit)
     allowed = snapshot.allowed(_asked(core, resolved), _excluded(core, resolved))
-    hits = _run(snapshot, resolved, limit, allowed).hits
+    hits = words_leg(snapshot, Question(parsed, resolved, allowed, 0, limit), limit).hits
     return [(hit.kbid, hit.score) for hit in hits]
 
 
-def _check(options: SearchOptions) -> None:
+def _ranked(core: Core, snapshot: View, question: Question, mode: str) -> Ranking:
+    if mode == "lexical":
+        return by_words(snapshot, question)
+    return (by_meaning if mode == "vector" else by_both)(core, snapshot, question)
+
+
+def _check(core: Core, options: SearchOptions) -> None:
     if options.mode not in MODES:
         raise InvalidArgumentError(f"mode is {options.mode!r}", f"use one of: {', '.join(MODES)}")
     if options.mode != "lexical":
-        raise EmbeddingProviderNotConfiguredError(
-            f"{options.mode} search needs an embedding provider, and none is configured",
-            "search with mode lexical",
-        )
+        core.embedding.require(options.mode)
     if not 1 <= options.limit <= MAX_LIMIT:
         raise InvalidArgumentError(f"limit is {options.limit}", f"use 1 to {MAX_LIMIT}")
     if not 0 <= options.offset <= MAX_DEPTH:
@@ -121,12 +124,6 @@ def _check(options: SearchOptions) -> None:
 def _left_out(core: Core, kbid: str) -> Unreadable:
     path = core.store.layout.section(kbid)
     return Unreadable(kbid, path, "not searched: the file is damaged; kbdb check tells more")
-
-
-def _run(snapshot: View, resolved: Resolved, limit: int, allowed: list[bytes] | None) -> EngineResult:
-    if resolved.asks_nothing:
-        return EngineResult((), 0, True)
-    return snapshot.searcher.search(resolved.plan, limit, allowed)
 
 
 def _groups(core: Core, resolved: Resolved, options: SearchOptions) -> list[Sequence[str]]:
@@ -200,11 +197,12 @@ def _hits(
     core: Core,
     snapshot: View,
     resolved: Resolved,
-    page: Sequence[EngineHit],
+    ranking: Ranking,
     options: SearchOptions,
     asked: Collection[str],
     unreadable: list[Unreadable],
 ) -> list[SearchHit]:
+    page = ranking.page
     if not page:
         return []
     matcher = Matcher(resolved, core.analysis, snapshot.lexicon.words_of)
@@ -242,6 +240,7 @@ def _hits(
                 section_type=section.section_type,
                 content=text if options.content else None,
                 explain=explain_shares(resolved.plan, shares) if options.explain else None,
+                legs=ranking.ranks[kbid] if options.explain and ranking.ranks else None,
             )
         )
     return hits

@@ -9,6 +9,7 @@ from kbdb.errors import KbdbError
 from kbdb.index.snapshot import Snapshot
 from kbdb.index.text_key import distinct_stems_of
 from kbdb.ingest.body import body_of
+from kbdb.knowledge import embed_sections
 from kbdb.knowledge.core import Core
 from kbdb.knowledge.entries import text_of
 from kbdb.knowledge.planning import Planned
@@ -65,8 +66,9 @@ class Tally:
 
     def result(self, seconds: float) -> AddSectionResult:
         """The account."""
+        kbids = tuple(dict.fromkeys(kbid for document in self.documents for kbid in document.kbids))
         return AddSectionResult(
-            kbids=tuple(dict.fromkeys(kbid for document in self.documents for kbid in document.kbids)),
+            kbids=kbids,
             generation=self.core.generation,
             documents=tuple(self.documents),
             sections_added=len(self.added),
@@ -74,7 +76,7 @@ class Tally:
             sections_retired=len(set(self.retired)),
             near_duplicates=tuple(self.near_duplicates.values()),
             suppressed=tuple(self.suppressed),
-            vector_embedding_failed=False,
+            vector_embedding_failed=embed_sections.failed(self.core, kbids),
             elapsed_ms=seconds * 1000,
             missing=tuple(self.missing),
             pruned=tuple(self.pruned),

@@ -7,15 +7,16 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from time import perf_counter
 
-from kbdb.errors import InvalidArgumentError
+from kbdb.errors import InterruptedByUserError, InvalidArgumentError, KbdbError
 from kbdb.index import bitmaps
+from kbdb.knowledge import embed_sections
 from kbdb.knowledge.core import Core
 from kbdb.knowledge.entries import StoredSection
 from kbdb.knowledge.reading import section_state
 from kbdb.knowledge.view import View
 from kbdb.model.upkeep import DbStatus, EngineStatus, GcResult, IndexStatus, RebuildResult
 from kbdb.progress import Report, now_and_then
-from kbdb.store import index_files
+from kbdb.store import index_files, vector_files
 from kbdb.store.ids import kbid_encode
 from kbdb.store.store import Change
 from kbdb.store.times import instant
@@ -50,10 +51,22 @@ def gc(core: Core, keep_days: int | None, *, dry_run: bool, progress: Report | N
 
 
 def rebuild(core: Core, progress: Report | None = None) -> RebuildResult:
-    """Makes the index anew from the truth files, and tells what could not go in."""
+    """Makes the index anew from the truth files, vectors last, and tells what could not go in.
+
+    Raises:
+        InterruptedByUserError: by ``progress``; the vectors that were there stay.
+    """
     started = perf_counter()
     sections = core.rebuild(progress)
-    return RebuildResult(sections, 0, (perf_counter() - started) * 1000, core.notices)
+    warnings = core.notices
+    try:
+        vectors = embed_sections.rebuild(core, progress)
+    except InterruptedByUserError:
+        raise
+    except KbdbError as error:
+        vectors = 0
+        warnings += (f"no vectors were made, and those there were stay: {error.message}",)
+    return RebuildResult(sections, vectors, (perf_counter() - started) * 1000, warnings)
 
 
 def status(core: Core) -> DbStatus:
@@ -77,13 +90,13 @@ def status(core: Core) -> DbStatus:
             positions_idx_bytes=sizes["positions.idx"],
             corpus_dat_bytes=sizes["corpus.dat"],
             references_idx_bytes=sizes["references.idx"],
-            vectors_idx_bytes=None,
+            vectors_idx_bytes=sum(vector_files.size(layout, folder) for folder in meta.vectors) if meta else 0,
             segments=len(snapshot.slots),
             stale=core.indexer.was_stale,
         ),
         engine=EngineStatus(core.engine.IMPLEMENTATION, snapshot.searcher.memory_bytes),
         journal_bytes=core.store.journal_bytes,
-        embedding={"provider": core.config.embedding.provider},
+        embedding=embed_sections.status(core),
         auto_capture={"enabled": core.config.auto_capture.enabled},
         warnings=core.notices,
     )

@@ -54,6 +54,7 @@ class AddSectionResult:
     ``missing`` lists documents whose source is gone from the learned folder, ``pruned`` those retired for it.
     ``interrupted`` is true when something ended the call early; what is listed was stored. ``interrupted_by`` says
     what did, as an error's code: ``INTERRUPTED`` by who asked, ``DAEMON_STOPPED``.
+    ``vector_embedding_failed`` is None while sections wait for their vectors.
     """
 
     kbids: tuple[str, ...]
@@ -64,7 +65,7 @@ class AddSectionResult:
     sections_retired: int
     near_duplicates: tuple[NearDuplicate, ...]
     suppressed: tuple[Suppressed, ...]
-    vector_embedding_failed: bool
+    vector_embedding_failed: bool | None
     elapsed_ms: float
     missing: tuple[str, ...] = ()
     pruned: tuple[str, ...] = ()

@@ -21,10 +21,20 @@ class ExplainShare:
 
 
 @dataclass(frozen=True, slots=True)
-class SearchHit:
-    """A section found. ``content`` and ``explain`` are None, and not in its JSON, unless asked for."""
+class LegRank:
+    """Where one leg of a hybrid search has a hit: ``lexical`` or ``vector``, the rank from 1, BM25F score or cosine."""
 
-    ON_REQUEST: ClassVar = ("content", "explain")
+    leg: str
+    rank: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHit:
+    """A section found. ``content``, ``explain`` and, in hybrid searches, ``legs`` are None, and not in its JSON, unless
+    asked for. ``score`` is the BM25F score, the cosine or the sum of reciprocal ranks, by the ``retrieval_method``."""
+
+    ON_REQUEST: ClassVar = ("content", "explain", "legs")
 
     kbid: str
     docid: str
@@ -41,6 +51,7 @@ class SearchHit:
     section_type: str
     content: str | None = None
     explain: tuple[ExplainShare, ...] | None = None
+    legs: tuple[LegRank, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +69,11 @@ class PagedSearchResult:
 
     ``match`` says how the best hit fits the words: all, most, any, synonym, near, none. ``verdict``: answered, weak,
     unanswered. ``hidden``: sections that match but are not live (superseded, forgotten, ...), counted up to 1,000.
-    ``unreadable``: sections that could not be searched or shown. Times in milliseconds.
+    ``unreadable``: sections that could not be searched or shown. Times in milliseconds. ``vector_index_stale`` is true
+    where vectors of another model kept meaning from being searched, else None, and not in its JSON.
     """
+
+    ON_REQUEST: ClassVar = ("vector_index_stale",)
 
     query: str
     search_mode: str
@@ -77,3 +91,4 @@ class PagedSearchResult:
     warnings: tuple[str, ...]
     unreadable: tuple[Unreadable, ...]
     hits: tuple[SearchHit, ...]
+    vector_index_stale: bool | None = None

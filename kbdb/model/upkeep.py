@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from kbdb.model.embedding import EmbeddingStatus
+
 
 @dataclass(frozen=True, slots=True)
 class GcResult:
@@ -20,7 +22,7 @@ class GcResult:
 
 @dataclass(frozen=True, slots=True)
 class RebuildResult:
-    """The answer to rebuild; ``warnings`` tell what had to be left out."""
+    """The answer to rebuild; ``warnings`` tell what had to be left out. ``vectors``: how many were made."""
 
     sections: int
     vectors: int
@@ -70,7 +72,7 @@ class IndexStatus:
     positions_idx_bytes: int
     corpus_dat_bytes: int
     references_idx_bytes: int
-    vectors_idx_bytes: int | None
+    vectors_idx_bytes: int
     segments: int
     stale: bool
 
@@ -97,6 +99,6 @@ class DbStatus:
     engine: EngineStatus
     journal_bytes: int
     daemon: Mapping[str, Any] | None = None
-    embedding: Mapping[str, Any] = field(default_factory=dict)
+    embedding: EmbeddingStatus = field(default_factory=EmbeddingStatus)
     auto_capture: Mapping[str, Any] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()

@@ -30,7 +30,7 @@ def match_of(resolved: Resolved, best: EngineHit | None) -> Match:
         resolved: the query.
         best: the first hit of all, whatever page is shown; None when there is none.
     """
-    if best is None or resolved.only_excludes:
+    if best is None or resolved.only_excludes or (resolved.words and not best.matched):
         return "none"
     if not resolved.words or _has_all(resolved, best):
         return "all"
@@ -67,6 +67,22 @@ def verdict_of(resolved: Resolved, best: EngineHit | None) -> Verdict:
         asked += weight
         covered += weight * _covered(resolved, word, best.matched)
     return "weak" if covered < ANSWERED_FROM * asked else "answered"
+
+
+def verdict_by_cosine(best: float | None, floors: tuple[float, float] | None) -> Verdict:
+    """Whether the nearest section is near enough to answer.
+
+    Args:
+        best: its cosine, or None where there is none.
+        floors: what a model's cosines answer from, and from where on they are weak; None where nobody has measured:
+            then no cosine says that a question is answered, or that it is not.
+    """
+    if best is None:
+        return "unanswered"
+    if floors is None:
+        return "weak"
+    answered, weak = floors
+    return "answered" if best >= answered else "weak" if best >= weak else "unanswered"
 
 
 def matched_terms(resolved: Resolved, matched: int, shares: Sequence[Share] = ()) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """The index on disk: which folders of ``indexes/`` make it up, written so that a crash leaves the old set or the new.
 
 ``meta.toml`` names the folders, oldest first, the generation they show and what built them; it is renamed into place
-last. Folders it does not name are leftovers.
+last. Folders it does not name are leftovers. Those that hold vectors are written by ``vector_files``.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ class IndexMeta:
             where it differs.
         left_out: kbids of stored sections that could not be read, and so are not in the index.
         events: how many events were known: files that hold fewer have lost some.
+        vectors: numbers of the folders that hold vectors, oldest first.
     """
 
     generation: int
@@ -52,6 +53,12 @@ class IndexMeta:
     documents_changed: int
     left_out: tuple[str, ...] = ()
     events: int = 0
+    vectors: tuple[int, ...] = ()
+
+    @property
+    def all_folders(self) -> tuple[int, ...]:
+        """Every folder that counts."""
+        return (*self.folders, *self.vectors)
 
 
 def read_meta(layout: Layout) -> IndexMeta | None:
@@ -82,7 +89,25 @@ def documents_changed(layout: Layout) -> int:
 
 def map_segment(layout: Layout, folder: int) -> tuple[mmap.mmap | bytes, ...]:
     """The four files of a segment, mapped read-only, in the order of ``NAMES``."""
-    return tuple(_map(layout.indexes / str(folder) / name) for name in NAMES)
+    return tuple(map_file(layout.indexes / str(folder) / name) for name in NAMES)
+
+
+def map_file(path: Path) -> mmap.mmap | bytes:
+    """A file mapped read-only.
+
+    Raises:
+        CorruptError: it is missing.
+        StorageError: it cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            if not path.stat().st_size:
+                return b""
+            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except FileNotFoundError as error:
+        raise CorruptError(f"{path} is missing", REBUILD) from error
+    except OSError as error:
+        raise StorageError(f"cannot read {path}: {error.strerror}") from error
 
 
 def next_folder(layout: Layout) -> int:
@@ -131,6 +156,7 @@ def write_meta(layout: Layout, meta: IndexMeta) -> None:
         "documents_changed": meta.documents_changed,
         "left_out": list(meta.left_out),
         "events": meta.events,
+        "vectors": list(meta.vectors),
     }
     files.make_folder(layout.indexes, below=layout.root)
     files.write_atomic(layout.index_meta, dumps(value), sync=True, point="meta")
@@ -158,11 +184,13 @@ def sizes(layout: Layout, folders: Sequence[int]) -> dict[str, int]:
 
 
 def _decode(value: dict[str, object]) -> IndexMeta:
-    form = value["format"]
-    if not isinstance(form, int):
-        raise TypeError("format must be an integer")
+    form, vectors = value["format"], value.get("vectors", [])
+    if not isinstance(form, int) or not isinstance(vectors, list):
+        raise TypeError("format must be an integer, vectors a list")
+    # Vectors can cost money: whatever becomes of the rest, they are not made anew without being asked.
+    of_vectors = tuple(int(number) for number in vectors)
     if form != FORMAT:
-        return IndexMeta(0, NOBODYS, f"format {form}", (), 0)
+        return IndexMeta(0, NOBODYS, f"format {form}", (), 0, vectors=of_vectors)
     generation, changed, events = value["generation"], value["documents_changed"], value["events"]
     folders, left_out = value["folders"], value["left_out"]
     if not isinstance(generation, int) or not isinstance(changed, int) or not isinstance(events, int):
@@ -171,23 +199,12 @@ def _decode(value: dict[str, object]) -> IndexMeta:
         raise TypeError("folders and left_out must be lists")
     fingerprint = int(str(value["fingerprint"]), 16)
     built_with, numbers = str(value["built_with"]), tuple(int(number) for number in folders)
-    return IndexMeta(generation, fingerprint, built_with, numbers, changed, tuple(map(str, left_out)), events)
+    left = tuple(map(str, left_out))
+    return IndexMeta(generation, fingerprint, built_with, numbers, changed, left, events, of_vectors)
 
 
 def _folders(layout: Layout) -> list[int]:
     return sorted(int(name) for name in files.names(layout.indexes) if _NUMBER.fullmatch(name))
-
-
-def _map(path: Path) -> mmap.mmap | bytes:
-    try:
-        with path.open("rb") as file:
-            if not path.stat().st_size:
-                return b""
-            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    except FileNotFoundError as error:
-        raise CorruptError(f"{path} is missing", REBUILD) from error
-    except OSError as error:
-        raise StorageError(f"cannot read {path}: {error.strerror}") from error
 
 
 def _size(path: Path) -> int:

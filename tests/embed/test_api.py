@@ -10,11 +10,12 @@ from dataclasses import replace
 import pytest
 
 from kbdb.config import EmbeddingConfig
-from kbdb.embed.api import Fingerprint, provider_of
+from kbdb.embed.api import provider_of
 from kbdb.embed.models import KNOWN
 from kbdb.embed.null import NullEmbeddingProvider
 from kbdb.embed.scripts import serves
 from kbdb.errors import ConfigError, EmbeddingProviderNotConfiguredError
+from kbdb.model.embedding import Fingerprint
 
 LATIN = frozenset({"Latn"})
 Settings = Callable[..., EmbeddingConfig]

@@ -10,6 +10,7 @@ from knowledge_base import GUIDE, docid, kbid, write
 import kbdb
 from kbdb.errors import CorruptError, DocumentNotFoundError, InvalidArgumentError, SectionNotFoundError
 from kbdb.knowledge import KnowledgeBase
+from kbdb.model.embedding import EmbeddingStatus
 from kbdb.model.read import DocumentView, SectionView
 
 
@@ -205,7 +206,7 @@ def test_status_counts_by_state(shelf: KnowledgeBase) -> None:
     assert status.states == {"active": 5, "forgotten": 1, "superseded": 1, "unlisted": 2}
     assert status.path == str(shelf.root)
     assert status.engine.implementation
-    assert status.embedding == {"provider": "none"}
+    assert status.embedding == EmbeddingStatus(provider="none")
     assert status.journal_bytes > 0
 
 
@@ -214,7 +215,7 @@ def test_status_tells_sizes_once_the_index_is_written(shelf: KnowledgeBase, home
     with kbdb.open(home) as again:
         status = again.status()
         index = status.index
-        assert (index.segments, index.stale, index.vectors_idx_bytes) == (1, False, None)
+        assert (index.segments, index.stale, index.vectors_idx_bytes) == (1, False, 0)
         written = {path.name: path.stat().st_size for path in (again.root / "indexes").glob("*/*.*")}
         assert index.terms_idx_bytes == written["terms.idx"]
         assert index.positions_idx_bytes == written["positions.idx"]

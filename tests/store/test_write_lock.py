@@ -19,6 +19,8 @@ import kbdb
 from kbdb import platform
 from kbdb.errors import BusyError, DatabaseClosedError
 from kbdb.knowledge import KnowledgeBase
+from kbdb.knowledge.embed_sections import Made
+from kbdb.model.embedding import Fingerprint
 from kbdb.store import write_lock
 from kbdb.store.write_lock import WriteLock
 
@@ -94,6 +96,7 @@ def writes(kb: KnowledgeBase, kbid: str, path: Path) -> dict[str, Callable[[], o
         "remove_agent": lambda: kb.remove_agent("porter"),
         "remove_skill": lambda: kb.remove_skill("ring"),
         "restore": lambda: kb.restore(kbid),
+        "take_vectors": lambda: kb.take_vectors(Made(Fingerprint("m", 1, "mean", "unit", ""), (), b"")),
         "ungroup": lambda: kb.ungroup("group"),
         "unlearn": lambda: kb.unlearn(kbid),
         "update": lambda: kb.update(kbid, title="New"),
@@ -109,6 +112,7 @@ def reads(kb: KnowledgeBase, kbid: str, path: Path) -> dict[str, Callable[[], ob
         "complete": lambda: kb.complete("tag", "t"),
         "content": lambda: kb.content(kbid),
         "documents": lambda: kb.documents(),
+        "embedding_failed": lambda: kb.embedding_failed((kbid,)),
         "export": lambda: kb.export(path),
         "list": lambda: kb.list(),
         "rank": lambda: kb.rank("fact"),
@@ -124,9 +128,11 @@ def reads(kb: KnowledgeBase, kbid: str, path: Path) -> dict[str, Callable[[], ob
 
 NO_VERBS = {
     *("create", "open", "close", "let_go"),
-    *("parse_with", "pause_with", "reading", "settle", "together", "writing"),
+    *("parse_with", "pause_with", "reading", "settle", "together", "writing", "note_trouble"),
+    *("embed", "next_vectors"),
 }
-"""Methods that are the life of an open database, and what its owner does around verbs."""
+"""Methods that are the life of an open database, what its owner does around verbs, and what asks a provider before
+``take_vectors`` writes."""
 
 
 def test_every_write_of_an_owner_holds_it_and_no_read_does(

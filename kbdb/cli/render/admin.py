@@ -9,7 +9,8 @@ from kbdb.cli.render.paper import Paper, counted, duration, joined, milliseconds
 from kbdb.cli.render.table import Column, columns
 
 if TYPE_CHECKING:
-    from kbdb.model.upkeep import CheckFault, CheckResult, DbStatus, ExportResult, GcResult, RebuildResult
+    from kbdb.model.embedding import EmbeddingStatus
+from kbdb.model.upkeep import CheckFault, CheckResult, DbStatus, ExportResult, GcResult, RebuildResult
 
 
 def draw_created(created: Mapping[str, str], paper: Paper) -> str:
@@ -36,17 +37,25 @@ def _facts(status: DbStatus) -> Iterator[tuple[str, str]]:
     yield "positions.idx", size(index.positions_idx_bytes)
     yield "corpus.dat", size(index.corpus_dat_bytes)
     yield "references.idx", size(index.references_idx_bytes)
-    if index.vectors_idx_bytes is not None:
+    if index.vectors_idx_bytes:
         yield "vectors.idx", size(index.vectors_idx_bytes)
     yield "engine", f"{status.engine.implementation}, {size(status.engine.memory_bytes)} of memory"
     if status.daemon:
         yield "daemon", daemon_words(status.daemon)
-    for name, facts in (
-        ("embedding", status.embedding),
-        ("auto-capture", status.auto_capture),
-    ):
-        if facts:
-            yield name, ", ".join(f"{key} {_word(value)}" for key, value in facts.items())
+    yield "embedding", embedding_words(status.embedding)
+    if status.auto_capture:
+        yield "auto-capture", ", ".join(f"{key} {_word(value)}" for key, value in status.auto_capture.items())
+
+
+def embedding_words(facts: EmbeddingStatus) -> str:
+    """How a database stands with vectors, in a line."""
+    if facts.provider == "none":
+        return "none: searches are by words"
+    counts = [(facts.vectors, "embedded"), (facts.waiting, "waiting"), (facts.failed, "refused")]
+    told = ", ".join(f"{count:,} {word}" for count, word in counts if count or word == "embedded")
+    stale = "stale (kbdb rebuild), " if facts.stale else ""
+    trouble = f"; {facts.trouble}" if facts.trouble else ""
+    return f"{facts.provider}, {facts.model}, {stale}{told}{trouble}"
 
 
 def daemon_words(facts: Mapping[str, Any]) -> str:

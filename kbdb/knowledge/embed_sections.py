@@ -1,0 +1,264 @@
+"""Vectors for the sections of a database: which wait for one, how they are made, and how all are made anew.
+
+What is missing is found by looking: nothing is written down about it, so no crash can lose it. Who asks is the
+daemon's embedder, a learn that waits, or a rebuild; ``vectors`` holds what comes out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import NamedTuple
+
+from kbdb.embed.api import BATCH
+from kbdb.errors import CorruptError, EmbeddingBadAnswerError, EmbeddingRefusedError, KbdbError, StaleIndexError
+from kbdb.index import bitmaps
+from kbdb.ingest.embedding_input import embedding_input
+from kbdb.knowledge.core import Core
+from kbdb.knowledge.embedding import Embedding
+from kbdb.knowledge.vectors import HeldVectors
+from kbdb.knowledge.view import View
+from kbdb.model.embedding import EmbeddingStatus, Fingerprint
+from kbdb.model.learn import AddSectionResult
+from kbdb.model.truth import Section
+from kbdb.progress import Progress, Report
+from kbdb.store.ids import kbid_decode, kbid_encode
+
+REFUSED_IN_A_ROW = 3
+"""So many sections refused and none taken: it is not the texts, but a wrong key or address."""
+
+
+class Made(NamedTuple):
+    """Vectors of some sections.
+
+    Attributes:
+        made_by: what made them.
+        kbids: whose they are.
+        rows: little-endian f32, those of the kbids in turn.
+    """
+
+    made_by: Fingerprint
+    kbids: tuple[str, ...]
+    rows: bytes
+
+
+def waiting(core: Core) -> Iterator[str]:
+    """The live sections that still get a vector, what was learned last first.
+
+    Raises:
+        CorruptError: the vectors are damaged.
+        KbdbError: the provider cannot say what its vectors may be compared with.
+    """
+    embedding = core.embedding
+    if not embedding.is_configured or embedding.at_rest or not embedding.serves(core.indexer.vectors):
+        return
+    shown = core.snapshot()
+    for slot, missing in zip(reversed(shown.slots), reversed(shown.without_vector), strict=True):
+        for entry in bitmaps.entries(missing):
+            kbid = kbid_encode(slot.segment.kbid(entry))
+            if kbid not in embedding.wordless and kbid not in embedding.refused:
+                yield kbid
+
+
+def next_waiting(core: Core) -> list[str]:
+    """Some of those that wait, as many as a provider takes at once (errors as ``waiting``)."""
+    return list(islice(waiting(core), BATCH))
+
+
+def failed(core: Core, kbids: Sequence[str]) -> bool | None:
+    """Whether some of these sections get no vector: True where one was refused, None while one still waits."""
+    embedding = core.embedding
+    if not embedding.is_configured:
+        return False
+    if any(kbid in embedding.refused for kbid in kbids):
+        return True
+    return None if _without(core, kbids) else False
+
+
+def make_now(core: Core, kbids: Sequence[str]) -> None:
+    """Makes the vectors that these sections wait for.
+
+    Raises:
+        KbdbError: the provider serves nobody now, or vectors of another model are in the way; what was made stays.
+    """
+    if not core.embedding.serves(core.indexer.vectors):
+        raise StaleIndexError(stale_because(core), "run: kbdb rebuild")
+    left = _without(core, kbids)
+    for start in range(0, len(left), BATCH):
+        take(core, make(core, left[start : start + BATCH]))
+
+
+def with_vectors(core: Core, learned: AddSectionResult) -> AddSectionResult:
+    """What was learned, once its sections have their vectors, or cannot get them."""
+    if not core.embedding.is_configured:
+        return learned
+    try:
+        make_now(core, learned.kbids)
+    except KbdbError as error:
+        warning = f"stored, and found by words; no vectors were made: {error.message}"
+        return replace(learned, vector_embedding_failed=True, warnings=(*learned.warnings, warning))
+    return replace(learned, vector_embedding_failed=failed(core, learned.kbids))
+
+
+def take(core: Core, made: Made) -> None:
+    """Adds vectors to those that are there, unless those are of another model by now."""
+    held = core.indexer.vectors
+    if made.kbids and held.serves(made.made_by):
+        core.hold_vectors(held.added(made.made_by, list(map(kbid_decode, made.kbids)), made.rows))
+
+
+def _without(core: Core, kbids: Sequence[str]) -> list[str]:
+    """Those of the sections that still get a vector. Vectors that turn out to be damaged are not used from then on."""
+    held, known = core.indexer.vectors, core.embedding
+    asked = [kbid for kbid in kbids if kbid not in known.wordless and kbid not in known.refused]
+    if held.files is None:
+        return asked
+    try:
+        return [kbid for kbid in asked if held.files.vector(kbid_decode(kbid)) is None]
+    except CorruptError as error:
+        core.hold_vectors(held.damaged(error))
+        return asked
+
+
+def make(core: Core, kbids: Sequence[str]) -> Made:
+    """Vectors of those sections that have words; what has none or is refused is noted in ``core.embedding``.
+
+    Raises:
+        KbdbError: the provider serves nobody now.
+    """
+    embedding = core.embedding
+    texts = dict(_texts(core, kbids))
+    found = _embedded(embedding, texts)
+    return Made(embedding.fingerprint, tuple(found), b"".join(found.values()))
+
+
+def status(core: Core) -> EmbeddingStatus:
+    """How the database stands with vectors. Loads no model."""
+    embedding, config = core.embedding, core.config.embedding
+    if not embedding.is_configured:
+        return EmbeddingStatus()
+    known = EmbeddingStatus(config.provider, config.model, config.dimensions)
+    try:
+        if not embedding.serves(core.indexer.vectors):
+            return replace(known, stale=True, trouble=stale_because(core))
+        shown = core.snapshot()
+        missing = sum(map(bitmaps.count, shown.without_vector))
+        live = sum(map(bitmaps.count, shown.live))
+    except KbdbError as error:
+        return replace(known, trouble=error.message)
+    failed = sum(shown.is_live(kbid_decode(kbid)) for kbid in tuple(embedding.refused))
+    waiting = max(0, without_vector(core, shown) - failed)
+    return replace(known, vectors=live - missing, waiting=waiting, failed=failed, trouble=embedding.trouble)
+
+
+def without_vector(core: Core, shown: View) -> int:
+    """How many live sections have words and no vector (errors as ``waiting``)."""
+    wordless = sum(shown.is_live(kbid_decode(kbid)) for kbid in tuple(core.embedding.wordless))
+    return max(0, sum(map(bitmaps.count, shown.without_vector)) - wordless)
+
+
+def stale_because(core: Core) -> str:
+    """Why the vectors on disk cannot be used with the provider."""
+    held = core.indexer.vectors
+    if held.fault or held.made_by is None:
+        return f"the vectors cannot be read: {held.fault}"
+    now = core.embedding.fingerprint
+    if held.made_by.model != now.model:
+        return f"the vectors were made by {held.made_by.model}, and the model is {now.model} now"
+    return f"the vectors were made by {now.model} in another way (dimensions, pooling or tokenizer)"
+
+
+def rebuild(core: Core, progress: Report | None = None) -> int:
+    """Makes the vectors of all live sections anew, and puts them in the place of those there are once all are made.
+
+    Others write meanwhile, between two batches; what they add gets its vectors afterwards.
+
+    Args:
+        core: the database.
+        progress: called after each batch.
+
+    Returns:
+        How many vectors there are; 0 without a provider, and what there is stays.
+
+    Raises:
+        KbdbError: the provider serves nobody now; what there was stays.
+    """
+    embedding = core.embedding
+    if not embedding.is_configured:
+        return 0
+    embedding.at_rest = True
+    try:
+        core.hold_vectors(_made_anew(core, progress))
+        core.checkpoint()
+    finally:
+        embedding.at_rest = False
+        core.indexer.drop_spilled()
+    files = core.indexer.vectors.files
+    return files.records if files else 0
+
+
+def _made_anew(core: Core, progress: Report | None) -> HeldVectors:
+    core.embedding.refused.clear()
+    core.embedding.wordless.clear()
+    shown, generation = core.snapshot(), core.generation
+    kbids = [
+        kbid_encode(slot.segment.kbid(entry))
+        for slot, live in zip(shown.slots, shown.live, strict=True)
+        for entry in bitmaps.entries(live)
+    ]
+    fresh = HeldVectors(core.engine)
+    for start in range(0, len(kbids), BATCH):
+        made = make(core, kbids[start : start + BATCH])
+        if made.kbids:
+            fresh = fresh.added(made.made_by, list(map(kbid_decode, made.kbids)), made.rows)
+        if fresh.is_long:
+            fresh = core.indexer.spill(fresh)
+        if progress is not None:
+            progress(Progress(min(start + BATCH, len(kbids)), len(kbids)))
+        core.between_batches()
+    if core.generation != generation:
+        fresh = fresh.without([kbid_decode(kbid) for kbid in kbids if not core.store.has_section(kbid)])
+    return fresh
+
+
+def _texts(core: Core, kbids: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """What each section has to be embedded."""
+    embedding = core.embedding
+    for kbid, section in zip(kbids, core.store.read_sections(kbids), strict=True):
+        if not isinstance(section, Section):
+            embedding.refused[kbid] = section.message
+            continue
+        stored = core.indexer.stored(kbid)
+        text = embedding_input(section, stored.description if stored else "")
+        if text:
+            yield kbid, text
+        else:
+            embedding.wordless.add(kbid)
+
+
+def _embedded(embedding: Embedding, texts: dict[str, str]) -> dict[str, bytes]:
+    """The vectors of texts by kbid. Where the provider refuses them together, each goes alone: one bad text must not
+    keep the others from their vectors."""
+    if not texts:
+        return {}
+    size = 4 * embedding.provider.dimensions()
+    try:
+        rows = embedding.vectors_of(list(texts.values()))
+    except (EmbeddingRefusedError, EmbeddingBadAnswerError):
+        return _each_alone(embedding, texts)
+    return {kbid: rows[size * place : size * (place + 1)] for place, kbid in enumerate(texts)}
+
+
+def _each_alone(embedding: Embedding, texts: dict[str, str]) -> dict[str, bytes]:
+    found: dict[str, bytes] = {}
+    refused: dict[str, str] = {}
+    for kbid, text in texts.items():
+        try:
+            found[kbid] = embedding.vectors_of([text])
+        except (EmbeddingRefusedError, EmbeddingBadAnswerError) as error:
+            refused[kbid] = error.message
+            if not found and len(refused) == REFUSED_IN_A_ROW:
+                raise
+    embedding.refused |= refused
+    return found

@@ -1,0 +1,263 @@
+"""The legs of a search: sections ranked by words, by meaning, or by both, fused by their ranks.
+
+A leg by meaning that cannot answer is left out, and the answer says why; the leg by words is always there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import NamedTuple
+
+from kbdb.embed.scripts import serves
+from kbdb.errors import ConfigError, KbdbError
+from kbdb.index import bitmaps
+from kbdb.knowledge.core import Core
+from kbdb.knowledge.embed_sections import stale_because, without_vector
+from kbdb.knowledge.view import View
+from kbdb.model.search import LegRank
+from kbdb.plan import TOTAL_LIMIT, Clause, EngineHit, EngineResult, Plan, VectorHit
+from kbdb.query.parser import ParsedQuery
+from kbdb.query.resolved import Resolved
+from kbdb.query.rrf import RRF_DEPTH, fuse
+from kbdb.query.verdict import Verdict, verdict_by_cosine, verdict_of
+
+REBUILD = "run: kbdb rebuild"
+NOTHING = EngineResult((), 0, True)
+VERDICTS: tuple[Verdict, ...] = ("answered", "weak", "unanswered")
+
+
+class Question(NamedTuple):
+    """What is asked of the legs.
+
+    Attributes:
+        parsed: the query's text, read.
+        resolved: what its words mean in the store.
+        allowed: bitmaps of the sections that filters leave, or None.
+        offset: where the page begins.
+        limit: how many hits are on it.
+    """
+
+    parsed: ParsedQuery
+    resolved: Resolved
+    allowed: Sequence[bytes] | None
+    offset: int
+    limit: int
+
+    @property
+    def depth(self) -> int:
+        """How many hits are wanted from the first on."""
+        return self.offset + self.limit
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Sections in the order of an answer.
+
+    Attributes:
+        page: what is shown; ``score`` is the one that ranks.
+        best: the first of all, or None.
+        total: how many were found, ``total_is_exact`` whether that is all.
+        method: the mode that was used.
+        verdict: whether the best answers the question.
+        engine_ms: time spent in the engine.
+        warnings: what was left out.
+        stale: whether vectors of another model kept the leg by meaning from answering.
+        ranks: where each leg has a hit, by kbid; empty where one leg alone ranks.
+    """
+
+    page: Sequence[EngineHit]
+    best: EngineHit | None
+    total: int
+    total_is_exact: bool
+    method: str
+    verdict: Verdict
+    engine_ms: float
+    warnings: tuple[str, ...] = ()
+    stale: bool = False
+    ranks: Mapping[str, tuple[LegRank, ...]] | None = None
+
+
+def by_words(snapshot: View, asked: Question) -> Ranking:
+    """Ranked by BM25F.
+
+    Raises:
+        CorruptError: the index is damaged where the query touches it.
+    """
+    started = perf_counter()
+    found = words_leg(snapshot, asked, asked.depth)
+    engine_ms = (perf_counter() - started) * 1000
+    best = found.hits[0] if found.hits else None
+    verdict = verdict_of(asked.resolved, best)
+    page = found.hits[asked.offset :]
+    return Ranking(page, best, found.total, found.total_is_exact, "lexical", verdict, engine_ms)
+
+
+def by_meaning(core: Core, snapshot: View, asked: Question) -> Ranking:
+    """Ranked by cosine; by words where that is not possible (errors as ``by_words``)."""
+    leg = _MeaningLeg.of(core, snapshot, asked, asked.depth)
+    if not leg.answers:
+        return leg.left_out_of(by_words(snapshot, asked))
+    page = [_as_engine_hit(snapshot, asked.resolved, hit, hit.score) for hit in leg.hits[asked.offset :]]
+    best = _as_engine_hit(snapshot, asked.resolved, leg.hits[0], leg.hits[0].score) if leg.hits else None
+    total = min(leg.total, TOTAL_LIMIT)
+    return Ranking(page, best, total, total == leg.total, "vector", leg.verdict, leg.engine_ms, leg.warnings)
+
+
+def by_both(core: Core, snapshot: View, asked: Question) -> Ranking:
+    """Both rankings fused; by words alone where the other is not possible (errors as ``by_words``)."""
+    leg = _MeaningLeg.of(core, snapshot, asked, RRF_DEPTH)
+    if not leg.answers:
+        return leg.left_out_of(by_words(snapshot, asked))
+    started = perf_counter()
+    words = words_leg(snapshot, asked, RRF_DEPTH)
+    engine_ms = leg.engine_ms + (perf_counter() - started) * 1000
+    fused = fuse([[hit.kbid for hit in words.hits], [hit.kbid for hit in leg.hits]], core.embedding.rrf_k)
+    by_kbid = {hit.kbid: hit for hit in words.hits}
+    by_kbid_of_leg = {hit.kbid: hit for hit in leg.hits}
+
+    def shown(kbid: str, score: float) -> EngineHit:
+        if kbid in by_kbid:
+            return by_kbid[kbid]._replace(score=score)
+        return _as_engine_hit(snapshot, asked.resolved, by_kbid_of_leg[kbid], score)
+
+    verdicts = leg.verdict, verdict_of(asked.resolved, words.hits[0] if words.hits else None)
+    is_whole = len(leg.hits) < RRF_DEPTH and len(words.hits) == words.total
+    return Ranking(
+        page=[shown(*found) for found in fused[asked.offset : asked.depth]],
+        best=shown(*fused[0]) if fused else None,
+        total=len(fused),
+        total_is_exact=is_whole,
+        method="hybrid",
+        verdict=min(verdicts, key=VERDICTS.index),
+        engine_ms=engine_ms,
+        warnings=leg.warnings,
+        ranks=_ranks(words.hits, leg.hits),
+    )
+
+
+def words_leg(snapshot: View, asked: Question, depth: int) -> EngineResult:
+    """What the words find, down to a depth."""
+    if asked.resolved.asks_nothing:
+        return NOTHING
+    return snapshot.searcher.search(asked.resolved.plan, depth, asked.allowed)
+
+
+@dataclass(frozen=True, slots=True)
+class _MeaningLeg:
+    """What meaning finds, or why it was not asked.
+
+    Attributes:
+        hits: the nearest, best first.
+        total: how many sections have a vector and pass the filters.
+        verdict: whether the nearest is near enough.
+    """
+
+    answers: bool
+    warnings: tuple[str, ...] = ()
+    stale: bool = False
+    hits: tuple[VectorHit, ...] = ()
+    total: int = 0
+    verdict: Verdict = "unanswered"
+    engine_ms: float = 0.0
+
+    @classmethod
+    def of(cls, core: Core, snapshot: View, asked: Question, depth: int) -> _MeaningLeg:
+        """Asks for the sections whose vectors are nearest to that of the question.
+
+        Raises:
+            ConfigError: the provider's settings contradict each other.
+        """
+        embedding = core.embedding
+        text = _question_of(asked.parsed)
+        if not any(map(str.isalnum, text)):
+            return cls(False, ("there are no words to search by meaning",))
+        try:
+            if not embedding.serves(core.indexer.vectors):
+                return cls(False, (f"{stale_because(core)}; {REBUILD}",), stale=True)
+            if not serves(embedding.provider.scripts(), text):
+                model = embedding.provider.model_name()
+                return cls(False, (f"{model} does not know the script of the query",))
+            searcher = snapshot.vector_searcher
+            if searcher is None:
+                return cls(False, ("no section has a vector yet",))
+            question = embedding.of_query(text)
+            started = perf_counter()
+            allowed = _narrowed(snapshot, asked)
+            hits = searcher.search(question, depth, allowed)
+            engine_ms = (perf_counter() - started) * 1000
+            verdict = verdict_by_cosine(hits[0].score if hits else None, embedding.provider.floors())
+            return cls(True, _waiting(core, snapshot), False, hits, _total(snapshot, allowed), verdict, engine_ms)
+        except ConfigError:
+            raise
+        except KbdbError as error:
+            return cls(False, (f"{error.message}; {error.hint}" if error.hint else error.message,))
+
+    def left_out_of(self, ranking: Ranking) -> Ranking:
+        """What words alone found, with a word on why meaning was not asked."""
+        told = tuple(f"searched by words alone: {warning}" for warning in self.warnings)
+        return replace(ranking, warnings=told, stale=self.stale)
+
+
+def _question_of(parsed: ParsedQuery) -> str:
+    """What a model gets to read: the query without its syntax and without what must not be there."""
+    return " ".join(term.text for term in parsed.terms if not term.excluded)
+
+
+def _narrowed(snapshot: View, asked: Question) -> Sequence[bytes] | None:
+    """The sections that filters leave and that have what the query requires, and nothing of what it excludes."""
+    clauses = asked.resolved.plan.clauses
+    required = tuple(clause for clause in clauses if clause.kind == "must")
+    excluded = tuple(clause._replace(kind="should") for clause in clauses if clause.kind == "must_not")
+    if not required and not excluded:
+        return asked.allowed
+    left = asked.allowed or [bitmaps.full(slot.segment.sections) for slot in snapshot.slots]
+    if required:
+        left = [bitmaps.both(*pair) for pair in zip(left, _having(snapshot, required), strict=True)]
+    if excluded:
+        left = [bitmaps.without(*pair) for pair in zip(left, _having(snapshot, excluded), strict=True)]
+    return left
+
+
+def _having(snapshot: View, clauses: tuple[Clause, ...]) -> list[bytes]:
+    """For each segment, the live entries that a plan of these clauses finds."""
+    found: list[list[int]] = [[] for _ in snapshot.slots]
+    for hit in snapshot.searcher.search(Plan(clauses), snapshot.searcher.sections).hits:
+        found[hit.segment].append(hit.entry)
+    return [bitmaps.having(slot.segment.sections, some) for slot, some in zip(snapshot.slots, found, strict=True)]
+
+
+def _total(snapshot: View, allowed: Sequence[bytes] | None) -> int:
+    total = 0
+    for place, (live, missing) in enumerate(zip(snapshot.live, snapshot.without_vector, strict=True)):
+        bits = bitmaps.without(live, missing)
+        total += bitmaps.count(bits if allowed is None else bitmaps.both(bits, allowed[place]))
+    return total
+
+
+def _waiting(core: Core, snapshot: View) -> tuple[str, ...]:
+    """Tells that some sections cannot be found by meaning yet."""
+    missing = without_vector(core, snapshot)
+    if not missing:
+        return ()
+    are = "1 section has" if missing == 1 else f"{missing:,} sections have"
+    return (f"{are} no vector yet, and can be found by words alone",)
+
+
+def _as_engine_hit(snapshot: View, resolved: Resolved, hit: VectorHit, score: float) -> EngineHit:
+    """A hit of the leg by meaning, with the words of the query that it has all the same."""
+    shares = snapshot.searcher.explain(resolved.plan, hit.segment, hit.entry) if resolved.plan.clauses else ()
+    matched = 0
+    for share in shares:
+        matched |= 1 << share.clause
+    return EngineHit(hit.segment, hit.entry, score, matched, hit.kbid)
+
+
+def _ranks(words: Sequence[EngineHit], meaning: Sequence[VectorHit]) -> dict[str, tuple[LegRank, ...]]:
+    """Where each leg has its hits."""
+    found = {hit.kbid: (LegRank("lexical", rank, hit.score),) for rank, hit in enumerate(words, 1)}
+    ranks: dict[str, tuple[LegRank, ...]] = dict(found)
+    for rank, hit in enumerate(meaning, 1):
+        ranks[hit.kbid] = (*found.get(hit.kbid, ()), LegRank("vector", rank, hit.score))
+    return ranks

@@ -1,0 +1,91 @@
+"""A real embedding service on loopback that knows a few meanings, and databases that ask it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event
+
+from http_server import Asked, HttpServer, Reply
+
+MEANINGS = (
+    {"postgres", "jsonb", "database", "rationale", "sql", "table"},
+    {"apple", "apples", "pear", "pears", "fruit", "orchard", "harvest"},
+    {"rain", "storm", "weather", "forecast", "umbrella"},
+    {"train", "railway", "timetable", "station"},
+)
+DIMENSIONS = len(MEANINGS) + 1
+
+
+def vector(text: str) -> list[float]:
+    """How much a text has of each meaning; the last number is small, so that no vector is zero."""
+    words = re.findall(r"\w+", text.lower())
+    return [*(float(sum(word in meaning for word in words)) for meaning in MEANINGS), 0.125]
+
+
+class MeaningService:
+    """Answers ``POST /embeddings``.
+
+    Attributes:
+        refuse: texts that hold this are refused with 400; ``""``: none.
+        status: what every request is answered with, where it is not 200.
+        held: cleared, requests wait until it is set.
+        texts: all that was embedded, in turn.
+    """
+
+    def __init__(self) -> None:
+        self.refuse = ""
+        self.status = 200
+        self.held = Event()
+        self.held.set()
+        self.texts: list[str] = []
+        self._server = HttpServer(self._answer)
+
+    @property
+    def url(self) -> str:
+        return self._server.url
+
+    def close(self) -> None:
+        self.held.set()
+        self._server.close()
+
+    def settings(self, model: str = "meanings", more: str = "") -> str:
+        """A worker.toml of a database that asks this service."""
+        return (
+            f'{more}\n[embedding]\nprovider = "api"\nmodel = "{model}"\ndimensions = {DIMENSIONS}\n'
+            f'api_url = "{self.url}"\n'
+        )
+
+    def configure(self, home: Path, model: str = "meanings", more: str = "") -> None:
+        """Writes worker.toml into a database's folder, or a new one's.
+
+        Args:
+            home: the folder that holds ``.kbdb``.
+            model: what the service is told to use.
+            more: further settings, in tables of their own.
+        """
+        (home / ".kbdb" / "worker.toml").write_text(self.settings(model, more), encoding="utf-8")
+
+    def _answer(self, asked: Asked) -> Reply:
+        self.held.wait()
+        if self.status != 200:
+            return Reply(self.status, b"{}")
+        texts = json.loads(asked.body)["input"]
+        if self.refuse and any(self.refuse in text for text in texts):
+            return Reply(400, b'{"error": "this text is not liked"}')
+        self.texts += texts
+        items = [{"index": place, "embedding": vector(text)} for place, text in enumerate(texts)]
+        return Reply(body=json.dumps({"data": items}).encode())
+
+
+@contextmanager
+def meaning_service() -> Iterator[MeaningService]:
+    """A service that ends with the block."""
+    service = MeaningService()
+    try:
+        yield service
+    finally:
+        service.close()
