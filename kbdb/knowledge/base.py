@@ -110,7 +110,7 @@ class KnowledgeBase(SkillVerbs, UpkeepVerbs):
 
     def settle(self) -> None:
         """Writes the index and empties the journal, as closing does; long merges go on beside the work."""
-        self._core.require_open()
+        self._core.require_unclosed()
         self._core.settle()
 
     def let_go(self) -> None:
@@ -122,7 +122,7 @@ class KnowledgeBase(SkillVerbs, UpkeepVerbs):
 
         It may be read by several threads at once until the database is closed; closing it does nothing.
         """
-        self._core.require_open()
+        self._core.require_unclosed()
         return KnowledgeBase(self._core.reading())
 
     def writing(
@@ -147,7 +147,7 @@ class KnowledgeBase(SkillVerbs, UpkeepVerbs):
         Raises:
             StorageError: at its end, when none of them could be stored.
         """
-        self._core.require_open()
+        self._core.require_unclosed()
         return self._core.together()
 
     def parse_with(self, parse: Parse) -> None:

@@ -58,6 +58,7 @@ def search(core: Core, query: str, options: SearchOptions) -> PagedSearchResult:
         InvalidArgumentError: mode, limit or offset out of range.
         EmbeddingProviderNotConfiguredError: vector or hybrid mode.
         CorruptError: the index is damaged where the query touches it.
+        NotADatabaseError: the database was removed meanwhile.
     """
     started = perf_counter()
     _check(options)
@@ -73,6 +74,9 @@ def search(core: Core, query: str, options: SearchOptions) -> PagedSearchResult:
     page = result.hits[options.offset :]
     asked = frozenset(key for group in groups for key in group)
     hits = _hits(core, snapshot, resolved, page, options, asked, unreadable)
+    if unreadable:
+        # Files that are gone may be those of a folder that went meanwhile.
+        core.store.require_standing()
     return PagedSearchResult(
         query=query,
         search_mode=options.mode,

@@ -202,6 +202,12 @@ class Store:
         if not self._lock.is_in_place() or not self._journal.is_in_place():
             raise NotADatabaseError.removed(self.layout.root)
 
+    def require_standing(self) -> None:
+        """The same at the price of one look at the lock: for all that reads, since its folder may be gone at any time."""
+        self._require_open()
+        if not self._lock.is_in_place():
+            raise NotADatabaseError.removed(self.layout.root)
+
     def commit(self, *changes: Change) -> int:
         """Stores changes durably, a commit each, with what else was taken in: all of it or, on any error, nothing.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -103,6 +104,16 @@ def test_a_missing_database_is_told_with_where_it_was_looked_for_and_why(
     assert str(tmp_path / "nowhere" / ".kbdb") in told["message"]
     assert "--db names it" in told["message"]
     assert "kbdb init" in told["hint"]
+
+
+@pytest.mark.parametrize("name", ["search", "recall", "status", "learn"])
+def test_a_database_removed_while_the_server_runs_is_an_error_at_once(
+    server: KbdbServer, daemon: Daemon, name: str
+) -> None:
+    call(server, "learn", content="text", title="t")
+    shutil.rmtree(daemon.root)
+    given = {"search": {"query": "text"}, "recall": {"kbid": "0" * 26}, "learn": {"content": "x"}}.get(name, {})
+    assert error(server, name, **given)["code"] == "NOT_A_DATABASE"
 
 
 @pytest.fixture
