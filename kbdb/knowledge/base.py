@@ -22,11 +22,11 @@ from kbdb.knowledge.arguments import (
     check_section_type,
     check_texts,
     check_who,
-    names_section,
     types_of,
 )
 from kbdb.knowledge.core import Core
 from kbdb.knowledge.entries import clean_tags
+from kbdb.knowledge.named import names_section, require_document
 from kbdb.knowledge.one_write import one_write
 from kbdb.knowledge.search import SearchOptions
 from kbdb.knowledge.skill_verbs import SkillVerbs
@@ -344,7 +344,7 @@ class KnowledgeBase(SkillVerbs, UpkeepVerbs):
         part = (
             None if lines is None and max_bytes is None else (None if lines is None else line_range(lines), max_bytes)
         )
-        if names_section(kbid, docid):
+        if names_section(self._core, kbid, docid):
             return reading.retrieve_section(self._core, str(kbid), part)
         return reading.retrieve_document(self._core, str(docid), part)
 
@@ -359,12 +359,12 @@ class KnowledgeBase(SkillVerbs, UpkeepVerbs):
 
     def content(self, kbid: str | None = None, docid: str | None = None) -> bytes:
         """The bytes of one section or one document, and nothing else."""
-        from kbdb.knowledge import forget, reading
+        from kbdb.knowledge import reading
 
         self._core.require_open()
-        if names_section(kbid, docid):
+        if names_section(self._core, kbid, docid):
             return reading.section_bytes(self._core, str(kbid))
-        return reading.content_of(self._core, forget.require_document(self._core, str(docid)))
+        return reading.content_of(self._core, require_document(self._core, str(docid)))
 
     @one_write
     def group(
@@ -468,7 +468,7 @@ class KnowledgeBase(SkillVerbs, UpkeepVerbs):
         self._core.require_open()
         check_who(who)
         check_texts(reason=reason)
-        if names_section(kbid, docid):
+        if names_section(self._core, kbid, docid):
             return forget.unlearn_section(self._core, str(kbid), reason, who)
         return forget.unlearn_document(self._core, str(docid), reason, who)
 
@@ -479,7 +479,7 @@ class KnowledgeBase(SkillVerbs, UpkeepVerbs):
 
         self._core.require_open()
         check_who(who)
-        if names_section(kbid, docid):
+        if names_section(self._core, kbid, docid):
             return forget.restore_section(self._core, str(kbid), who)
         return forget.restore_document(self._core, str(docid), who)
 

@@ -70,7 +70,7 @@ def learn_paths(core: Core, paths: Sequence[Path], options: LearnOptions, progre
     walked = walk(paths, options.include, options.exclude)
     if len(walked.files) > 1 and (options.docid is not None or options.title is not None or options.supersedes):
         raise InvalidArgumentError(
-            f"--docid, --title and supersedes speak of one document, but {len(walked.files)} files were found",
+            f"docid, title and supersedes speak of one document, but {len(walked.files)} files were found",
             "learn the files one by one",
         )
     tally = Tally(core)

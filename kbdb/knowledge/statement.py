@@ -123,7 +123,7 @@ def _document_to_join(core: Core, title: str, options: LearnOptions) -> tuple[st
     if not options.replace:
         raise InvalidArgumentError(
             f"document {docid} mirrors {old.origin.source}; nothing else can join it",
-            "change the file and learn it again, or leave --docid out",
+            "change the file and learn it again, or leave docid out",
         )
     return _document_to_join(core, title, replace(options, docid=None))
 

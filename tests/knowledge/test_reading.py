@@ -14,6 +14,7 @@ from kbdb.errors import (
     CorruptError,
     DocumentNotFoundError,
     InvalidArgumentError,
+    InvalidIdError,
     NotADatabaseError,
     SectionNotFoundError,
 )
@@ -273,3 +274,19 @@ def test_a_search_during_which_the_database_is_removed_is_an_error(
     )
     with pytest.raises(NotADatabaseError, match="was removed"):
         shelf.search("guide")
+
+
+@pytest.mark.parametrize("verb", ["retrieve", "content", "unlearn", "restore"])
+def test_a_path_in_the_place_of_a_docid_is_told_the_docid(kb: KnowledgeBase, home: Path, verb: str) -> None:
+    learned = docid(kb.learn([write(home / "docs" / "guide.md", GUIDE), home / "docs"]))
+    plain = docid(kb.learn([write(home / "makefile", "all: nothing\n")]))
+    for path in ("docs/guide.md", str(home / "docs" / "guide.md")):
+        with pytest.raises(InvalidIdError) as told:
+            getattr(kb, verb)(docid=path)
+        assert f"learned as {learned}" in told.value.hint
+    with pytest.raises(DocumentNotFoundError) as missing:
+        getattr(kb, verb)(docid="makefile")
+    assert f"learned as {plain}" in missing.value.hint
+    with pytest.raises(InvalidIdError) as unknown:
+        getattr(kb, verb)(docid="docs/other.md")
+    assert "such as notes-" in unknown.value.hint
