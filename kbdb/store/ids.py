@@ -101,8 +101,8 @@ def check_docid(text: str) -> str:
     if not is_docid(text):
         raise InvalidIdError(
             f"not a docid: {text!r}",
-            "a docid is lower-case letters, digits and hyphens, at most 80, such as notes-gfgv3008dt, and no device name"
-            " of Windows such as con or com1; search shows the docid of each hit",
+            "a docid is lower-case letters, digits and hyphens, at most 80, such as notes-gfgv3008dt, and no device"
+            " name of Windows such as con or com1; search shows the docid of each hit",
         )
     return text
 

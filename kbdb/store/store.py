@@ -203,7 +203,7 @@ class Store:
             raise NotADatabaseError.removed(self.layout.root)
 
     def require_standing(self) -> None:
-        """The same at the price of one look at the lock: for all that reads, since its folder may be gone at any time."""
+        """The same at the price of one look at the lock, for all that reads: the folder may be gone at any time."""
         self._require_open()
         if not self._lock.is_in_place():
             raise NotADatabaseError.removed(self.layout.root)
