@@ -11,13 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 
+from kbdb.builtin import BUILT_IN
 from kbdb.errors import AgentNotFoundError, SkillNotFoundError
 from kbdb.knowledge.admission import live_twins, text_keys_of
 from kbdb.knowledge.core import Core
 from kbdb.knowledge.entries import text_of
 from kbdb.knowledge.grouping import Rehoused, rehouse
 from kbdb.knowledge.names import check_name, name_of
-from kbdb.knowledge.skills import BUILT_IN, built_in_text, declared_of, no_skill, ranked, skills_by_name
+from kbdb.knowledge.skills import built_in_item, declared_of, no_skill, ranked, skills_by_name
 from kbdb.knowledge.sourceless import own_document
 from kbdb.knowledge.stating import Named, homes_of, read_text, state
 from kbdb.knowledge.templates import Value, arguments_of, check_values, rendered
@@ -195,11 +196,11 @@ class _Wanted:
             raise SkillNotFoundError(f"no skills {', '.join(map(repr, self.unknown))}", "kbdb skill list shows them")
 
     def _bring(self, name: str) -> str:
-        text = read_text("skill", name, built_in_text(name))
-        section = text.item.section
+        item = built_in_item(name)
+        section = item.section
         if section.kbid not in self.own_documents:
             self.sections.append(section)
-            home = own_document(self._core, [text.item], description=text.description, who=self._who)
+            home = own_document(self._core, [item], description=BUILT_IN[name], who=self._who)
             self.own_documents[section.kbid] = home
         return section.kbid
 

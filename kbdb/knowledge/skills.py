@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 
+from kbdb.builtin import BUILT_IN, built_in_text
 from kbdb.errors import InvalidArgumentError, SkillNotFoundError
 from kbdb.ingest.declared import Declared, argument_faults, read_declared
 from kbdb.ingest.front_matter import MAX_FRONT_MATTER
@@ -18,17 +18,13 @@ from kbdb.knowledge.core import Core
 from kbdb.knowledge.entries import text_of
 from kbdb.knowledge.forget import forget_sections
 from kbdb.knowledge.names import check_name, name_of
+from kbdb.knowledge.statement import Item
 from kbdb.knowledge.stating import Named, Text, homes_of, live_sections, read_text, state
 from kbdb.knowledge.templates import Value, arguments_of, check_values, markers, rendered
 from kbdb.model.change import RemoveSectionResult
 from kbdb.model.skill import AddSkillResult, SkillArgument, SkillDefinition, SkillItem, SkillList
 from kbdb.model.truth import Manifest, Section
 from kbdb.store.toml import dumps
-
-BUILT_IN = ("memory-protocol",)
-"""Names of the skills that come with kbdb, in the order in which they are listed before all others."""
-
-_FOLDER = Path(__file__).parent / "builtin"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +63,7 @@ def list_skills(core: Core) -> SkillList:
     """All skills that have a name to themselves: those built in first, the others by name."""
     found, warnings = skills_by_name(core)
     homes = homes_of(core, [section for same in found.values() for section in same])
-    names = [*BUILT_IN, *sorted(found.keys() - set(BUILT_IN))]
+    names = [*BUILT_IN, *sorted(found.keys() - BUILT_IN.keys())]
     shown = [_definition(name, _ranked(found[name], homes)) if name in found else built_in(name) for name in names]
     items = tuple(SkillItem(s.name, s.description, s.arguments, s.kbid, s.docid, s.built_in, s.others) for s in shown)
     return SkillList(items, len(items), (*warnings, *core.notices))
@@ -157,15 +153,13 @@ def declared_of(named: Named) -> Declared:
 @cache
 def built_in(name: str) -> SkillDefinition:
     """A skill that comes with kbdb."""
-    text = read_text("skill", name, built_in_text(name))
-    body = text_of(text.item.section)
-    arguments = arguments_of(body, text.declared.arguments)
-    return SkillDefinition(name, text.description, arguments, body, "", "", built_in=True)
+    body = text_of(built_in_item(name).section)
+    return SkillDefinition(name, BUILT_IN[name], (), body, "", "", built_in=True)
 
 
-def built_in_text(name: str) -> bytes:
-    """Its file."""
-    return (_FOLDER / f"{name}.md").read_bytes()
+def built_in_item(name: str) -> Item:
+    """The section that it would be."""
+    return read_text("skill", name, built_in_text(name).encode()).item
 
 
 def _definition(name: str, same: Sequence[Named]) -> SkillDefinition:

@@ -3,6 +3,8 @@
 ``listed`` and ``get`` are what the registry's ``prompts`` and ``get_prompt`` answer. For completions there are
 ``names``, all that begin with what was typed, and ``values``, what an argument may be: only a boolean says. Both give
 everything; cutting it to what the protocol allows is for who asks.
+
+Without a database there are the skills that come with kbdb: hosts ask for the list once, at the start.
 """
 
 from __future__ import annotations
@@ -10,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from kbdb.errors import AgentNotFoundError, InvalidArgumentError, SkillNotFoundError
+from kbdb.builtin import BUILT_IN, built_in_text
+from kbdb.errors import AgentNotFoundError, InvalidArgumentError, NotADatabaseError, SkillNotFoundError
 from kbdb.mcp import cursors
 from kbdb.mcp.registry import InvalidParamsError, Page
 from kbdb.mcp.types import McpPrompt, McpPromptArgument, McpPromptResult
@@ -70,8 +73,11 @@ def values(client: Client | Pool, name: str, argument: str, typed: str) -> list[
 
 
 def _all(client: Client | Pool) -> list[McpPrompt]:
-    skills = client.call_raw("skills")["items"]
-    agents = client.call_raw("agents")["items"]
+    try:
+        skills = client.call_raw("skills")["items"]
+        agents = client.call_raw("agents")["items"]
+    except NotADatabaseError:
+        skills, agents = [_built_in(name) for name in BUILT_IN], []
     return [_prompt(item["name"], item) for item in skills] + [_prompt(AGENT + item["name"], item) for item in agents]
 
 
@@ -84,6 +90,17 @@ def _one(client: Client | Pool, name: str, params: dict[str, Any]) -> dict[str, 
         raise InvalidParamsError(f"no prompt {name!r}; prompts/list names them all") from error
     except InvalidArgumentError as error:
         raise InvalidParamsError(f"{error.message}; {error.hint}") from error
+    except NotADatabaseError as error:
+        if own not in BUILT_IN or is_agent:
+            raise InvalidParamsError(f"no prompt {name!r}: {error.message}; {error.hint}") from error
+        if values := params.get("values"):
+            raise InvalidParamsError(f"skill {name} has no argument {', '.join(map(repr, values))}") from error
+        return _built_in(name)
+
+
+def _built_in(name: str) -> dict[str, Any]:
+    """As the daemon would show it."""
+    return {"name": name, "description": BUILT_IN[name], "arguments": [], "prompt": built_in_text(name).rstrip("\n")}
 
 
 def _prompt(name: str, item: Mapping[str, Any]) -> McpPrompt:

@@ -8,10 +8,10 @@ import pytest
 from knowledge_base import docid, read_back, state, without_index, write
 
 import kbdb
+from kbdb.builtin import BUILT_IN, built_in_text
 from kbdb.errors import InvalidArgumentError, NotUtf8Error, SkillNotFoundError
 from kbdb.knowledge import KnowledgeBase
 from kbdb.knowledge.names import kebab
-from kbdb.knowledge.skills import BUILT_IN, built_in_text
 from kbdb.model.skill import SkillArgument, SkillItem
 from kbdb.model.truth import SECTION_TYPES, Manifest
 

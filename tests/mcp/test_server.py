@@ -91,8 +91,23 @@ def test_a_server_that_only_reads_does_not_know_the_tools_that_write(daemon: Dae
 def test_what_is_offered_is_told_without_a_database(nowhere: KbdbServer) -> None:
     assert len(nowhere.tools()) == 6
     assert len(nowhere.resource_templates()) == 2
-    assert (nowhere.resources(None).items, nowhere.prompts(None).items) == ((), ())
+    assert nowhere.resources(None).items == ()
     assert nowhere.complete({"type": "ref/resource", "uri": ""}, "docid", "a", {})["values"] == []
+
+
+def test_the_skills_that_come_with_kbdb_are_prompts_without_a_database(nowhere: KbdbServer, server: KbdbServer) -> None:
+    assert nowhere.prompts(None).items == server.prompts(None).items
+    assert [prompt["name"] for prompt in nowhere.prompts(None).items] == ["memory-protocol"]
+    assert nowhere.get_prompt("memory-protocol", {}, Quiet()) == server.get_prompt("memory-protocol", {}, Quiet())
+    assert nowhere.complete({"type": "ref/prompt"}, "name", "mem", {})["values"] == ["memory-protocol"]
+
+
+@pytest.mark.parametrize("name", ["deploy", "agent:memory-protocol", ""])
+def test_other_prompts_are_missed_with_the_database(nowhere: KbdbServer, name: str) -> None:
+    with pytest.raises(InvalidParamsError, match=r"no prompt .*: no database at .*kbdb init"):
+        nowhere.get_prompt(name, {}, Quiet())
+    with pytest.raises(InvalidParamsError, match="no argument 'x'"):
+        nowhere.get_prompt("memory-protocol", {"x": "1"}, Quiet())
 
 
 @pytest.mark.parametrize("name", ["search", "status", "learn"])
