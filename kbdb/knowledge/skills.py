@@ -176,7 +176,7 @@ def _definition(name: str, same: Sequence[Named]) -> SkillDefinition:
 
 
 def _head(name: str, text: Text, before: Sequence[Named], arguments: Sequence[SkillArgument]) -> str:
-    """The front matter of the skill's document: what its text begins with, else what is declared, else as it was."""
+    """The front matter of the skill's document: what its text begins with, else as it was, but for what is declared."""
     for fault in _faults(arguments):
         raise InvalidArgumentError(f"skill {name}: {fault}")
     if text.has_front_matter:
@@ -186,13 +186,20 @@ def _head(name: str, text: Text, before: Sequence[Named], arguments: Sequence[Sk
             )
         return text.head
     if arguments:
-        head = front_matter(arguments)
+        head = front_matter([*_still_declared(text, before, arguments), *arguments])
         if len(head) > MAX_FRONT_MATTER:
             raise InvalidArgumentError(
                 f"the arguments of skill {name} take {len(head):,} characters to declare", "say less"
             )
         return head
     return before[0].home.head if before and before[0].home else ""
+
+
+def _still_declared(text: Text, before: Sequence[Named], anew: Sequence[SkillArgument]) -> Iterator[SkillArgument]:
+    """What was declared before of arguments that the text still has, and that are not declared anew."""
+    known = declared_of(before[0]).arguments if before else ()
+    wanted = {*markers(text_of(text.item.section))} - {argument.name for argument in anew}
+    return (argument for argument in known if argument.name in wanted)
 
 
 def _faults(arguments: Sequence[SkillArgument]) -> Iterator[str]:

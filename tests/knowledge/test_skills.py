@@ -448,3 +448,17 @@ def test_a_built_in_skill_is_short_and_declares_itself(kb: KnowledgeBase, name: 
 
 def test_skill_is_a_section_type() -> None:
     assert {"skill", "agent"} <= set(SECTION_TYPES)
+
+
+def test_arguments_stay_declared_until_they_are_declared_anew_or_leave_the_text(kb: KnowledgeBase) -> None:
+    text = "Ring {{count}} {{loud}} {{kind}} bells."
+    count, loud = SkillArgument("count", "number", "how many"), SkillArgument("loud", "boolean", required=False)
+    kb.add_skill("ring", text, arguments=[count, loud])
+    kind = SkillArgument("kind", description="which")
+    assert kb.add_skill("ring", text, arguments=[kind]).arguments == (count, loud, kind)
+    louder = SkillArgument("loud", "string", "how")
+    added = kb.add_skill("ring", "Ring {{loud}} {{kind}} bells.", arguments=[louder])
+    assert (added.arguments, added.warnings) == ((louder, kind), ())
+    assert kb.add_skill("ring", text, arguments=[louder]).arguments == (SkillArgument("count"), louder, kind)
+    declared = kb.add_skill("ring", "---\narguments: [{name: count, type: number}]\n---\n" + text).arguments
+    assert declared == (SkillArgument("count", "number"), SkillArgument("loud"), SkillArgument("kind"))
