@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from kbdb.builtin import BUILT_IN, built_in_text
 from kbdb.errors import AgentNotFoundError, InvalidArgumentError, NotADatabaseError, SkillNotFoundError
 from kbdb.mcp import cursors
+from kbdb.mcp.budget import MOST_TOKENS, cut_at, short
 from kbdb.mcp.registry import InvalidParamsError, Page
 from kbdb.mcp.types import McpPrompt, McpPromptArgument, McpPromptResult
 
@@ -27,6 +28,12 @@ AGENT = "agent:"
 
 PAGE = 100
 """Prompts on a page."""
+
+LONGEST_DESCRIPTION = 400
+"""Characters of a description: a page holds a hundred."""
+
+_FOR_THE_NOTE = 200
+"""Tokens for the words that tell what was left off."""
 
 BOOLEANS = ("true", "false")
 
@@ -47,12 +54,30 @@ def listed(client: Client | Pool, cursor: str | None) -> Page[McpPrompt]:
 def get(client: Client | Pool, name: str, arguments: Mapping[str, str]) -> McpPromptResult:
     """A prompt with its arguments put in: a skill's text; an agent's persona, then its skills by position.
 
+    One of more than ``MOST_TOKENS`` is cut as the answers of tools are, and says at its end what was left off.
+
     Raises:
         InvalidParamsError: there is no such prompt, or an argument is missing, unknown or not of its type.
     """
     found = _one(client, name, {"values": dict(arguments)})
-    result: McpPromptResult = {"messages": [{"role": "user", "content": {"type": "text", "text": found["prompt"]}}]}
-    return {"description": found["description"], **result} if found["description"] else result
+    text = _cut(found["prompt"], found)
+    result: McpPromptResult = {"messages": [{"role": "user", "content": {"type": "text", "text": text}}]}
+    return (
+        {"description": short(found["description"], LONGEST_DESCRIPTION), **result} if found["description"] else result
+    )
+
+
+def _cut(text: str, found: Mapping[str, Any]) -> str:
+    """As much of a prompt's text as fits, in whole sentences."""
+    end = cut_at(text, MOST_TOKENS)
+    if end == len(text):
+        return text
+    end = cut_at(text, MOST_TOKENS - _FOR_THE_NOTE)
+    what = f"docid={found['docid']}" if "persona" in found else f"kbid={found['kbid']}"
+    left = f"{len(text) - end:,} of {len(text):,} characters of this prompt were left off"
+    return (
+        f"{text[:end].rstrip()}\n\n({left}; the tool retrieve, with {what}, reads what is stored, from line to line.)\n"
+    )
 
 
 def names(client: Client | Pool, prefix: str) -> list[str]:
@@ -106,7 +131,7 @@ def _built_in(name: str) -> dict[str, Any]:
 def _prompt(name: str, item: Mapping[str, Any]) -> McpPrompt:
     prompt: McpPrompt = {"name": name}
     if item["description"]:
-        prompt["description"] = item["description"]
+        prompt["description"] = short(item["description"], LONGEST_DESCRIPTION)
     if item["arguments"]:
         prompt["arguments"] = [_argument(argument) for argument in item["arguments"]]
     return prompt
@@ -117,7 +142,7 @@ def _argument(argument: Mapping[str, Any]) -> McpPromptArgument:
     kind = "" if argument["type"] == "string" else f"({argument['type']})"
     described: McpPromptArgument = {"name": argument["name"], "required": argument["required"]}
     if text := " ".join(filter(None, (argument["description"], kind))):
-        described["description"] = text
+        described["description"] = short(text, LONGEST_DESCRIPTION)
     return described
 
 
