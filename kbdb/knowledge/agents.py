@@ -3,7 +3,8 @@
 An agent is a live document that opens with a live persona of its own title. The skills are the sections of type
 ``skill`` that it lists, in its order, each read through its revisions. Where it lists none, as a file cannot, they are
 those that its front matter names, whatever is stored under these names now. One that is not live any more, or not yet,
-stays listed, and has no name. Of several agents of a name, one without a source goes before those with one, then the one changed last.
+stays listed, and has no name. Of several agents of a name, one without a source goes before those with one, then the
+one changed last.
 """
 
 from __future__ import annotations

@@ -187,7 +187,8 @@ class KnowledgeBase(SkillVerbs, UpkeepVerbs):
         Args:
             paths: files and folders, or one of them. A bad file fails alone, with its reason in the result.
             content: a text instead of paths.
-            title: of the document; for one file or text.
+            title: of the document; for one file or text. A skill or agent is called by its kebab-case form, which a
+                warning names.
             type: media type; else the file's name tells.
             section_type: ``default``, ``skill`` or ``agent``; a source of the latter two is one section.
             description: what the document is about.

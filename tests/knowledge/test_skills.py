@@ -462,3 +462,18 @@ def test_arguments_stay_declared_until_they_are_declared_anew_or_leave_the_text(
     assert kb.add_skill("ring", text, arguments=[louder]).arguments == (SkillArgument("count"), louder, kind)
     declared = kb.add_skill("ring", "---\narguments: [{name: count, type: number}]\n---\n" + text).arguments
     assert declared == (SkillArgument("count", "number"), SkillArgument("loud"), SkillArgument("kind"))
+
+
+def test_learn_says_what_a_skill_is_called_whose_title_is_no_name(kb: KnowledgeBase, home: Path) -> None:
+    learned = kb.learn(content="Press.", title="Press Apples!", section_type="skill")
+    assert learned.warnings == ("the skill 'Press Apples!' is called press-apples",)
+    assert kb.learn(content="Pour.", title="pour", section_type="skill").warnings == ()
+    assert kb.learn(content="Press.", title="Press Pears!").warnings == ()
+    (nameless,) = kb.learn(content="\u62bc\u3059", title="\u5727\u643e", section_type="agent").warnings
+    assert "no name in kebab-case" in nameless
+    write(home / "skills" / "ring.md", "# Ring the bells\n\nRing.\n")
+    bells = kb.learn([home / "skills" / "ring.md"], section_type="skill")
+    assert bells.warnings == ("skills/ring.md: the skill 'Ring the bells' is called ring-the-bells",)
+    write(home / "more" / "toll.md", "# Toll the bells\n\nToll.\n")
+    assert kb.learn([home / "more"], section_type="skill").warnings == ()
+    assert {"press-apples", "pour", "ring-the-bells", "toll-the-bells"} <= {*names(kb)}

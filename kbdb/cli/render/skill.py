@@ -69,9 +69,7 @@ def draw_skill(skill: SkillDefinition, paper: Paper) -> str:
 def draw_agent(agent: AgentDefinition, paper: Paper) -> str:
     """What is known of it, its skills, then its persona."""
     head = [*_head(agent.name, agent.description, f"{agent.kbid} {agent.docid}", paper)]
-    rows = [
-        (f"{s.position + 1}.", s.name or f"(missing{s.declared and ' '}{s.declared})", s.kbid) for s in agent.skills
-    ]
+    rows = [(f"{s.position + 1}.", s.name or f"(missing) {s.declared}".rstrip(), s.kbid) for s in agent.skills]
     skills = columns(paper, rows, (Column("dim"), Column(cut=True), Column("dim"))) if rows else []
     arguments = _arguments(agent.arguments, paper)
     return joined([*head, *arguments, *skills, "", *visible(agent.persona).rstrip().split("\n")])
