@@ -52,6 +52,7 @@ class Core:
         analysis: what queries are resolved with, whatever the snapshot.
         parse: what parses files instead of this process, where that is wanted.
         pause: called between two batches of a long learn, when nothing is planned: others may write then.
+        skill_names: by kbid, of the skills whose files were read for them. They stay true, for a section never changes.
     """
 
     def __init__(self, store: Store) -> None:
@@ -68,6 +69,7 @@ class Core:
         self.analysis = Analysis(self.engine.tokenise, self.stem, stop_words(language), synonyms)
         self.parse: Parse | None = None
         self.pause: Callable[[], None] | None = None
+        self.skill_names: dict[str, str] = {}
         self._events: dict[str, Event] | None = None
         self._beliefs: Beliefs | None = None
         self._liveness: Liveness | None = None

@@ -19,7 +19,7 @@ from kbdb.knowledge.entries import text_of
 from kbdb.knowledge.forget import forget_sections
 from kbdb.knowledge.names import check_name, name_of
 from kbdb.knowledge.statement import Item
-from kbdb.knowledge.stating import Named, Text, homes_of, live_sections, read_text, state
+from kbdb.knowledge.stating import Named, Text, homes_of, live_kbids, live_sections, read_text, state
 from kbdb.knowledge.templates import Value, arguments_of, check_values, markers, rendered
 from kbdb.model.change import RemoveSectionResult
 from kbdb.model.skill import AddSkillResult, SkillArgument, SkillDefinition, SkillItem, SkillList
@@ -44,6 +44,16 @@ def skills_by_name(core: Core) -> tuple[dict[str, list[Section]], tuple[str, ...
     for section in sections:
         found.setdefault(name_of(section.title), []).append(section)
     return found, warnings
+
+
+def skills_of(core: Core, name: str) -> tuple[list[Section], set[str]]:
+    """The live skills of a name, and the names of all. Files are read for names that are not known yet."""
+    known, kbids = core.skill_names, live_kbids(core, "skill")
+    for section in core.store.read_sections(kbid for kbid in kbids if kbid not in known):
+        if isinstance(section, Section):
+            known[section.kbid] = name_of(section.title)
+    same = core.readable(kbid for kbid in kbids if known.get(kbid) == name)
+    return same, {known[kbid] for kbid in kbids if kbid in known}
 
 
 def ranked(core: Core, same: Sequence[Section]) -> list[Named]:
@@ -79,10 +89,10 @@ def show_skill(core: Core, name: str, values: Mapping[str, Value] | None) -> Ski
         SkillNotFoundError: there is none of that name.
         InvalidArgumentError: values are unknown, missing or not of their type.
     """
-    found, _ = skills_by_name(core)
-    if name not in found and name not in BUILT_IN:
-        raise no_skill(name, found)
-    skill = _definition(name, ranked(core, found[name])) if name in found else built_in(name)
+    same, names = skills_of(core, name)
+    if not same and name not in BUILT_IN:
+        raise no_skill(name, names)
+    skill = _definition(name, ranked(core, same)) if same else built_in(name)
     if values is None:
         return skill
     texts = check_values(skill.arguments, values, f"skill {name}")
@@ -99,8 +109,7 @@ def add_skill(core: Core, name: str, body: bytes, options: SkillOptions) -> AddS
     """
     check_name(name, "skill")
     text = read_text("skill", name, body)
-    found, _ = skills_by_name(core)
-    before = ranked(core, found.get(name, []))
+    before = ranked(core, skills_of(core, name)[0])
     head = _head(name, text, before, options.arguments)
     stated = state(core, text, before, head=head, description=options.description, tags=options.tags, who=options.who)
     declared = read_declared(head).arguments
@@ -129,13 +138,13 @@ def remove_skill(core: Core, name: str, reason: str, who: str) -> RemoveSectionR
         SkillNotFoundError: there is none.
         InvalidArgumentError: the one of that name is built in.
     """
-    found, _ = skills_by_name(core)
-    if name in found:
-        return forget_sections(core, tuple(named.section.kbid for named in ranked(core, found[name])), reason, who)
+    same, names = skills_of(core, name)
+    if same:
+        return forget_sections(core, tuple(named.section.kbid for named in ranked(core, same)), reason, who)
     if name in BUILT_IN:
         instead = f"kbdb skill add {name} FILE puts another in its place"
         raise InvalidArgumentError(f"the skill {name} is built in and cannot be removed", instead)
-    raise no_skill(name, found)
+    raise no_skill(name, names)
 
 
 def no_skill(name: str, found: Container[str]) -> SkillNotFoundError:

@@ -62,9 +62,8 @@ def get(client: Client | Pool, name: str, arguments: Mapping[str, str]) -> McpPr
     found = _one(client, name, {"values": dict(arguments)})
     text = _cut(found["prompt"], found)
     result: McpPromptResult = {"messages": [{"role": "user", "content": {"type": "text", "text": text}}]}
-    return (
-        {"description": short(found["description"], LONGEST_DESCRIPTION), **result} if found["description"] else result
-    )
+    described = short(found["description"], LONGEST_DESCRIPTION)
+    return {"description": described, **result} if described else result
 
 
 def _cut(text: str, found: Mapping[str, Any]) -> str:
@@ -73,11 +72,9 @@ def _cut(text: str, found: Mapping[str, Any]) -> str:
     if end == len(text):
         return text
     end = cut_at(text, MOST_TOKENS - _FOR_THE_NOTE)
-    what = f"docid={found['docid']}" if "persona" in found else f"kbid={found['kbid']}"
+    stored = f"docid={found['docid']}" if "persona" in found else f"kbid={found['kbid']}"
     left = f"{len(text) - end:,} of {len(text):,} characters of this prompt were left off"
-    return (
-        f"{text[:end].rstrip()}\n\n({left}; the tool retrieve, with {what}, reads what is stored, from line to line.)\n"
-    )
+    return f"{text[:end].rstrip()}\n\n({left}; the tool retrieve reads what is stored, with {stored}.)\n"
 
 
 def names(client: Client | Pool, prefix: str) -> list[str]:

@@ -14,6 +14,7 @@ from kbdb.knowledge import KnowledgeBase
 from kbdb.knowledge.names import kebab
 from kbdb.model.skill import SkillArgument, SkillItem
 from kbdb.model.truth import SECTION_TYPES, Manifest
+from kbdb.store.store import Store
 
 DEPLOY = "# Deploying\n\nShip {{service}} to {{ region }}.\n\n## After\n\nWatch {{service}}.\n"
 WITH_MATTER = """\
@@ -477,3 +478,25 @@ def test_learn_says_what_a_skill_is_called_whose_title_is_no_name(kb: KnowledgeB
     write(home / "more" / "toll.md", "# Toll the bells\n\nToll.\n")
     assert kb.learn([home / "more"], section_type="skill").warnings == ()
     assert {"press-apples", "pour", "ring-the-bells", "toll-the-bells"} <= {*names(kb)}
+
+
+def test_a_skill_is_found_by_its_name_without_reading_those_whose_names_are_known(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(20):
+        kb.add_skill(f"s{number}", f"Number {number}.")
+    read = list[str]()
+    whole = Store.read_sections
+    monkeypatch.setattr(Store, "read_sections", lambda store, kbids: whole(store, [read.append(k) or k for k in kbids]))
+    assert kb.skill("s7").body == "Number 7."
+    read.clear()
+    reading = kb.reading()
+    assert (reading.skill("s8").body, kb.skill("s9").body) == ("Number 8.", "Number 9.")
+    assert len(read) < 6
+    kb.add_skill("s8", "Number eight.")
+    kb.remove_skill("s9")
+    assert (kb.skill("s8").body, reading.skill("s8").body) == ("Number eight.", "Number 8.")
+    with pytest.raises(SkillNotFoundError):
+        kb.skill("s9")
+    kb.restore(next(item.kbid for item in kb.list("sections", state="forgotten").items))
+    assert kb.skill("s9").body == "Number 9."
