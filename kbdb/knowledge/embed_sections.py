@@ -96,7 +96,8 @@ def with_vectors(core: Core, learned: AddSectionResult) -> AddSectionResult:
     try:
         make_now(core, learned.kbids)
     except KbdbError as error:
-        warning = f"stored, and found by words; no vectors were made: {error.message}"
+        cure = f"; {error.hint}" if error.hint else ""
+        warning = f"stored, and found by words; no vectors were made: {error.message}{cure}"
         return replace(learned, vector_embedding_failed=True, warnings=(*learned.warnings, warning))
     return replace(learned, vector_embedding_failed=failed(core, learned.kbids))
 
