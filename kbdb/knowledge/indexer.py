@@ -124,13 +124,16 @@ class Indexer:
         """The vectors; opened when first asked for, and never made here."""
         if self._vectors is None:
             try:
-                meta = index_files.read_meta(self.store.layout)
+                self._open_vectors(index_files.read_meta(self.store.layout))
             except CorruptError:
                 # Whoever loads the index is told; a rebuild, which comes here without, makes vectors anew.
-                meta = None
-            folders = meta.vectors if meta else ()
-            self._vectors = HeldVectors.load(self.store.layout, self.engine, folders)
+                self._open_vectors(None)
+        assert self._vectors is not None
         return self._vectors
+
+    def _open_vectors(self, meta: IndexMeta | None) -> None:
+        if self._vectors is None:
+            self._vectors = HeldVectors.load(self.store.layout, self.engine, meta.vectors if meta else ())
 
     def take_vectors(self, vectors: HeldVectors) -> None:
         """Goes on with these vectors; they are written with the index."""
@@ -385,6 +388,7 @@ class Indexer:
     def _load(self) -> None:
         layout, recovered = self.store.layout, self.store.recovered
         meta = index_files.read_meta(layout)
+        self._open_vectors(meta)
         first = self.store.generation - len(recovered)
         if meta is not None and self.lost_events is None and meta.generation <= self.store.generation:
             missed = recovered[max(0, meta.generation - first) :]
