@@ -103,10 +103,16 @@ def with_vectors(core: Core, learned: AddSectionResult) -> AddSectionResult:
 
 
 def take(core: Core, made: Made) -> None:
-    """Adds vectors to those that are there, unless those are of another model by now."""
-    held = core.indexer.vectors
-    if made.kbids and held.serves(made.made_by):
-        core.hold_vectors(held.added(made.made_by, list(map(kbid_decode, made.kbids)), made.rows))
+    """Adds vectors to those that are there, unless those are of another model by now.
+
+    What was removed while its vector was made gets none: nothing of it may come back to the disk.
+    """
+    held, size = core.indexer.vectors, 4 * made.made_by.dimensions
+    places = [place for place, kbid in enumerate(made.kbids) if core.indexer.stored(kbid) is not None]
+    if places and held.serves(made.made_by):
+        kbids = [kbid_decode(made.kbids[place]) for place in places]
+        rows = b"".join(made.rows[size * place : size * (place + 1)] for place in places)
+        core.hold_vectors(held.added(made.made_by, kbids, rows))
 
 
 def _without(core: Core, kbids: Sequence[str]) -> list[str]:

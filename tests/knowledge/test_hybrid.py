@@ -348,6 +348,20 @@ def test_the_vectors_of_removed_sections_leave_the_disk(kb: KnowledgeBase) -> No
     assert vectors.records == len(FACTS) - 1
 
 
+def test_a_section_that_is_removed_while_its_vector_is_made_gets_none(kb: KnowledgeBase) -> None:
+    learned = kb.learn(content="A storm is coming.", title="Storm")
+    made = kb.next_vectors()
+    assert made is not None
+    kb.unlearn(docid=learned.documents[0].docid)
+    (kb.root / "documents" / f"{learned.documents[0].docid}.toml").unlink()
+    kb.rebuild()
+    kb.gc(keep_days=0)
+    kb.take_vectors(made)
+    kb.close()
+    (folder,) = vector_folders(kb)
+    assert engine().Vectors((folder / "vectors.idx").read_bytes()).records == len(FACTS)
+
+
 def test_questions_are_asked_once_for_all_their_pages(kb: KnowledgeBase, service: MeaningService) -> None:
     asked = len(service.texts)
     for offset in (0, 1, 2):
