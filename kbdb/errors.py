@@ -205,6 +205,12 @@ class EmbeddingProviderNotConfiguredError(KbdbError):
     code = "EMBEDDING_PROVIDER_NOT_CONFIGURED"
 
 
+class NoVectorError(KbdbError):
+    """A section whose meaning is asked for has no vector, or none yet; the message says why."""
+
+    code = "NO_VECTOR"
+
+
 class EmbeddingPackageMissingError(KbdbError):
     """An embedding provider is configured, and a package it needs is not installed."""
 

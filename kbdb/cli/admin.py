@@ -11,6 +11,7 @@ from kbdb.cli.exits import Exit
 from kbdb.cli.progress import ProgressBar
 from kbdb.cli.render.admin import draw_check, draw_created, draw_gc, draw_rebuilt, draw_status
 from kbdb.cli.session import Db, Json, Session
+from kbdb.errors import UsageError
 from kbdb.paths import locate_new
 
 
@@ -36,11 +37,29 @@ def status(context: typer.Context, db: Db = None, as_json_: Json = False) -> int
     return Exit.DONE
 
 
-def check(context: typer.Context, db: Db = None, as_json_: Json = False) -> int:
-    """Verify every file and checksum, and the index against them."""
+def check(
+    context: typer.Context,
+    duplicates: Annotated[
+        bool, typer.Option("--duplicates", help="Also report sections that mean nearly the same; needs their vectors.")
+    ] = False,
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            "--threshold", metavar="COSINE", help="How near they must be, up to 1; 0.95 by default.", show_default=False
+        ),
+    ] = None,
+    db: Db = None,
+    as_json_: Json = False,
+) -> int:
+    """Verify every file and checksum, and the index against them.
+
+    Duplicates are no faults: they leave the exit code alone.
+    """
     session = Session.of(context, db, as_json_)
+    if threshold is not None and not duplicates:
+        raise UsageError("--threshold goes with --duplicates", "kbdb check --duplicates --threshold 0.9")
     with session.open() as kb, ProgressBar(sys.stderr) as progress:
-        result = kb.check(progress.show)
+        result = kb.check(progress.show, duplicates=duplicates, threshold=threshold)
     session.answer(result, draw_check)
     return Exit.DONE if result.ok else Exit.FAILED
 

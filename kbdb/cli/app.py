@@ -5,7 +5,7 @@ Commands parse, call one ``KnowledgeBase`` method and print; they return an exit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -33,6 +33,7 @@ COMMANDS = {
     "init": "admin.init",
     "learn": "learn.learn",
     "search": "search.search",
+    "similar": "search.similar",
     "recall": "read.recall",
     "retrieve": "read.retrieve",
     "list": "read.list_",
@@ -56,6 +57,9 @@ COMMANDS = {
 
 Only the module of the command that was typed is loaded: all of them take as long as a search.
 """
+
+CLASSES = {"search": "search.SearchCommand"}
+"""Commands that are more than a function."""
 
 GROUPS = {
     "daemon": (
@@ -102,21 +106,21 @@ def command_line(only: str = "") -> typer.Typer:
     )
     app.callback()(before_command)
     for name in [only] if only else COMMANDS:
-        app.command(name)(_function(COMMANDS[name]))
+        app.command(name, cls=_named(CLASSES[name]) if name in CLASSES else None)(_named(COMMANDS[name]))
     for name in () if only else GROUPS:
         explain, commands = GROUPS[name]
         group = typer.Typer(cls=Commands, invoke_without_command=True, rich_markup_mode=None)
-        group.callback()(_function(explain))
+        group.callback()(_named(explain))
         for word, command in commands.items():
-            group.command(word)(_function(command))
+            group.command(word)(_named(command))
         app.add_typer(group, name=name)
     return app
 
 
-def _function(place: str) -> Callable[..., Any]:
+def _named(place: str) -> Any:
+    """A command's function or class."""
     module, _, name = place.partition(".")
-    found: Callable[..., Any] = getattr(import_module(f"kbdb.cli.{module}"), name)
-    return found
+    return getattr(import_module(f"kbdb.cli.{module}"), name)
 
 
 def before_command(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 READS = frozenset(
-    {"search", "recall", "retrieve", "readSections", "retrieveDocument", "content", "list", "listByType"}
+    {"search", "similar", "recall", "retrieve", "readSections", "retrieveDocument", "content", "list", "listByType"}
     | {"listDocumentsByType", "documents", "complete", "dbStatus", "daemonStatus", "check", "ping"}
     | {"skills", "skill", "agents", "agent"}
 )

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         SectionViews,
     )
     from kbdb.model.search import PagedSearchResult
+    from kbdb.model.similar import SimilarResult
     from kbdb.model.upkeep import CheckResult, DbStatus, ExportResult, GcResult, RebuildResult
     from kbdb.progress import Report
 
@@ -106,9 +107,15 @@ class Verbs(Calls):
         }
         return self._value(PagedSearchResult, "search", params)
 
+    def similar(self, kbid: str, limit: int = 10) -> SimilarResult:
+        """The live sections that are nearest in meaning to a section."""
+        from kbdb.model.similar import SimilarResult
+
+        return self._value(SimilarResult, "similar", {"kbid": kbid, "limit": limit})
+
     def rank(self, query: str, limit: int = 10) -> list[tuple[str, float]]:
         """(kbid, score) of the best sections."""
-        hits = self.call_raw("search", {"query": query, "limit": limit})["hits"]
+        hits = self.call_raw("search", {"query": query, "mode": "lexical", "limit": limit})["hits"]
         return [(hit["kbid"], hit["score"]) for hit in hits]
 
     def recall(
@@ -272,11 +279,13 @@ class Verbs(Calls):
 
         return self._value(DbStatus, "dbStatus")
 
-    def check(self, progress: Report | None = None) -> CheckResult:
+    def check(
+        self, progress: Report | None = None, *, duplicates: bool = False, threshold: float | None = None
+    ) -> CheckResult:
         """Verifies truth files, index and every checksum; changes nothing."""
         from kbdb.model.upkeep import CheckResult
 
-        return self._value(CheckResult, "check", progress=progress)
+        return self._value(CheckResult, "check", {"duplicates": duplicates, "threshold": threshold}, progress)
 
     def rebuild(self, progress: Report | None = None) -> RebuildResult:
         """Makes the index anew from the truth files alone."""

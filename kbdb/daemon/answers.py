@@ -11,6 +11,7 @@ from kbdb.model.read import DocumentView, SectionView, SectionViews
 from kbdb.model.search import PagedSearchResult, SearchHit
 from kbdb.model.skill import AgentDefinition, SkillDefinition
 from kbdb.model.to_json import as_json
+from kbdb.model.upkeep import CheckResult
 from kbdb.progress import Progress
 from kbdb.rpc.codes import INTERNAL_ERROR
 from kbdb.rpc.messages import Failure, Id, Notification, Result, encode
@@ -24,7 +25,7 @@ _ON_REQUEST = tuple(f',"{name}":null'.encode() for name in SearchHit.ON_REQUEST)
 _NOT_SO = "".join(f',"{name}":null' for name in PagedSearchResult.ON_REQUEST).encode()
 """The same of the answer itself."""
 
-_PUT_BY_HAND = (SectionView, SectionViews, DocumentView, SkillDefinition, AgentDefinition, dict, tuple)
+_PUT_BY_HAND = (SectionView, SectionViews, DocumentView, SkillDefinition, AgentDefinition, CheckResult, dict, tuple)
 """Values with bytes in them, or with keys that are left out where they hold nothing."""
 
 

@@ -137,6 +137,7 @@ OWN: dict[str, type[r.Params]] = {
 
 METHODS: dict[str, Method] = {
     "search": Method(r.Search, _verb("search")),
+    "similar": Method(r.Similar, _verb("similar")),
     "recall": Method(r.Recall, _verb("recall")),
     "retrieve": Method(r.Retrieve, _verb("retrieve")),
     "retrieveDocument": Method(r.RetrieveDocument, _verb("retrieve")),
@@ -155,7 +156,7 @@ METHODS: dict[str, Method] = {
     "groupSections": Method(r.GroupSections, _verb("group"), is_short=_always),
     "removeGrouping": Method(r.RemoveGrouping, _verb("ungroup"), is_short=_always),
     # What it compares must not change meanwhile.
-    "check": Method(r.WriteNothing, _long_verb("check")),
+    "check": Method(r.Check, _long_verb("check")),
     "gc": Method(r.Gc, _long_verb("gc")),
     "rebuildIndexes": Method(r.WriteNothing, _long_verb("rebuild")),
     "export": Method(r.Transfer, _long_verb("export")),

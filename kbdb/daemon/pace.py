@@ -1,5 +1,6 @@
 """Tells which searches the event loop answers itself, because changing threads would cost more than they take.
 
+Only searches by words are among them: the vector of a question comes from a model or a service, which takes its time.
 What a search will take is guessed from what it asks for and from what searches took of late. While the event loop
 answers one, it listens to nobody: whatever may take longer is left to the threads that read.
 """
@@ -10,6 +11,8 @@ import re
 
 from kbdb.daemon.requests import Params, Search
 from kbdb.model.search import PagedSearchResult
+
+BY_WORDS = "lexical"
 
 QUICK_CPU_MS = 3.0
 """Where searches took more CPU of late they go to the readers; two changes of threads cost a twentieth of it."""
@@ -46,10 +49,12 @@ class Pace:
 
     Args:
         may_hang: whether the files are where reading one may take for ever; then no search is quick.
+        mode: of searches that name none.
     """
 
-    def __init__(self, *, may_hang: bool = False) -> None:
+    def __init__(self, *, may_hang: bool = False, mode: str = BY_WORDS) -> None:
         self._may_hang = may_hang
+        self._mode = mode
         self._cpu_ms = 2 * QUICK_CPU_MS
         self._engine_ms = self._took_ms = 0.0
 
@@ -57,6 +62,7 @@ class Pace:
         """Whether a request is a search that takes little time."""
         return (
             isinstance(params, Search)
+            and (self._mode if params.mode is None else params.mode) == BY_WORDS
             and self._cpu_ms < QUICK_CPU_MS
             and self._engine_ms < QUICK_ENGINE_MS
             and self._took_ms < QUICK_MS
@@ -68,7 +74,9 @@ class Pace:
         )
 
     def note(self, answer: PagedSearchResult, cpu_s: float) -> None:
-        """Takes in what a search took, and how much of it was CPU, wherever it was answered."""
+        """Takes in what a search by words took, and how much of it was CPU, wherever it was answered."""
+        if answer.search_mode != BY_WORDS:
+            return
         self._cpu_ms += (cpu_s * 1000 - self._cpu_ms) / MEMORY
         self._engine_ms += (answer.engine_ms - self._engine_ms) / MEMORY
         self._took_ms += (answer.elapsed_ms - self._took_ms) / MEMORY

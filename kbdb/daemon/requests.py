@@ -61,6 +61,11 @@ class Search(Params, frozen=True, kw_only=True):
     docid: str | None = None
 
 
+class Similar(Params, frozen=True, kw_only=True):
+    kbid: str
+    limit: int = 10
+
+
 class Recall(Params, frozen=True, kw_only=True):
     kbid: str | None = None
     kbids: tuple[str, ...] | None = None
@@ -189,6 +194,11 @@ class GroupSections(WriteParams, frozen=True, kw_only=True):
 class RemoveGrouping(WriteParams, frozen=True, kw_only=True):
     docid: str
     who: str = "user"
+
+
+class Check(WriteParams, frozen=True, kw_only=True):
+    duplicates: bool = False
+    threshold: float | None = None
 
 
 class Gc(WriteParams, frozen=True, kw_only=True):

@@ -12,10 +12,11 @@ from hashlib import sha256
 from pathlib import Path
 from time import perf_counter
 
-from kbdb.errors import CorruptError, KbdbError
+from kbdb.errors import CorruptError, InvalidArgumentError, KbdbError
 from kbdb.index import bitmaps
 from kbdb.index.segments import Slot
 from kbdb.knowledge.core import RESTORE_EVENTS, Core
+from kbdb.knowledge.duplicates import THRESHOLD, check_threshold, near_duplicates
 from kbdb.knowledge.entries import Listing, StoredSection, entry_of
 from kbdb.model.truth import Event, Section
 from kbdb.model.upkeep import CheckFault, CheckResult
@@ -45,8 +46,27 @@ class _Findings:
         self.warnings.append(CheckFault(code, str(path), kbid, message, hint))
 
 
-def check(core: Core, progress: Report | None = None) -> CheckResult:
-    """Verifies truth against itself, index against truth in both directions, and every checksum."""
+def least_cosine(duplicates: bool, threshold: float | None) -> float | None:
+    """From which cosine on sections are reported as near duplicates; None where none are looked for.
+
+    Raises:
+        InvalidArgumentError: the threshold is out of range, or of no use.
+    """
+    if threshold is None:
+        return THRESHOLD if duplicates else None
+    if not duplicates:
+        raise InvalidArgumentError("threshold is given, and no duplicates are asked for", "ask for duplicates, too")
+    return check_threshold(threshold)
+
+
+def check(core: Core, progress: Report | None = None, duplicates: float | None = None) -> CheckResult:
+    """Verifies truth against itself, index against truth in both directions, and every checksum.
+
+    Args:
+        core: the database.
+        progress: called now and then; may end the run.
+        duplicates: the least cosine of near duplicates to report; None: none are looked for.
+    """
     started = perf_counter()
     findings = _Findings()
     kbids, docids = core.store.section_ids(), core.store.manifest_ids()
@@ -60,6 +80,8 @@ def check(core: Core, progress: Report | None = None) -> CheckResult:
     _check_vectors(core, findings)
     if core.lost_events:
         findings.error("EVENTS_MISSING", core.store.layout.events, "", core.lost_events, RESTORE_EVENTS)
+    # Last: others write meanwhile.
+    report = None if duplicates is None else near_duplicates(core, duplicates, progress)
     return CheckResult(
         ok=not findings.errors,
         errors=tuple(findings.errors),
@@ -67,6 +89,7 @@ def check(core: Core, progress: Report | None = None) -> CheckResult:
         sections=len(kbids),
         documents=len(docids),
         elapsed_ms=(perf_counter() - started) * 1000,
+        duplicates=report,
     )
 
 

@@ -78,10 +78,14 @@ class Embedding:
 
     def require(self, mode: str) -> None:
         """Raises EmbeddingProviderNotConfiguredError where there is no provider for a mode."""
+        self.require_for(f"{mode} search", ", or search with mode lexical")
+
+    def require_for(self, what: str, instead: str = "") -> None:
+        """The same for whatever else needs one; ``instead`` ends the hint."""
         if not self.is_configured:
             raise EmbeddingProviderNotConfiguredError(
-                f"{mode} search needs an embedding provider, and none is configured",
-                'set provider = "onnx" or "api" under [embedding] in worker.toml, or search with mode lexical',
+                f"{what} needs an embedding provider, and none is configured",
+                f'set provider = "onnx" or "api" under [embedding] in worker.toml{instead}',
             )
 
     def vectors_of(self, texts: Sequence[str]) -> bytes:

@@ -185,7 +185,7 @@ class _MeaningLeg:
             hits = searcher.search(question, depth, allowed)
             engine_ms = (perf_counter() - started) * 1000
             verdict = verdict_by_cosine(hits[0].score if hits else None, embedding.provider.floors())
-            return cls(True, _waiting(core, snapshot), False, hits, _total(snapshot, allowed), verdict, engine_ms)
+            return cls(True, still_waiting(core, snapshot), False, hits, _total(snapshot, allowed), verdict, engine_ms)
         except ConfigError:
             raise
         except KbdbError as error:
@@ -238,7 +238,7 @@ def _total(snapshot: View, allowed: Sequence[bytes] | None) -> int:
     return total
 
 
-def _waiting(core: Core, snapshot: View) -> tuple[str, ...]:
+def still_waiting(core: Core, snapshot: View) -> tuple[str, ...]:
     """Tells that some sections cannot be found by meaning yet."""
     missing = without_vector(core, snapshot)
     if not missing:

@@ -23,16 +23,20 @@ class UpkeepVerbs:
         self._core.require_open()
         return upkeep.status(self._core)
 
-    def check(self, progress: Report | None = None) -> CheckResult:
+    def check(
+        self, progress: Report | None = None, *, duplicates: bool = False, threshold: float | None = None
+    ) -> CheckResult:
         """Verifies truth files, index and every checksum; changes nothing.
 
         Args:
             progress: called now and then.
+            duplicates: report live sections that mean nearly the same, too, as far as they have vectors.
+            threshold: the least cosine of such, above 0 and up to 1; None: 0.95.
         """
         from kbdb.knowledge import check as checking
 
         self._core.require_open()
-        return checking.check(self._core, progress)
+        return checking.check(self._core, progress, checking.least_cosine(duplicates, threshold))
 
     @one_write
     def rebuild(self, progress: Report | None = None) -> RebuildResult:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from kbdb.model.embedding import EmbeddingStatus
 
@@ -53,8 +53,49 @@ class CheckFault:
 
 
 @dataclass(frozen=True, slots=True)
+class DuplicateSection:
+    """One of two sections that mean nearly the same, and where it stands."""
+
+    kbid: str
+    docid: str
+    title: str
+    source: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class DuplicatePair:
+    """Two live sections that mean nearly the same. ``score`` is the cosine of their vectors."""
+
+    score: float
+    first: DuplicateSection
+    second: DuplicateSection
+
+
+@dataclass(frozen=True, slots=True)
+class DuplicateReport:
+    """Pairs of live sections whose cosine is at least ``threshold``, the nearest first, 1,000 at most.
+
+    ``sections`` have a vector and were compared, ``without_vector`` have none and were not. ``total``: how many pairs
+    were found; there may be more where ``total_is_exact`` is false, since of each section only the nearest are looked at.
+    """
+
+    threshold: float
+    sections: int
+    without_vector: int
+    total: int
+    total_is_exact: bool
+    pairs: tuple[DuplicatePair, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class CheckResult:
-    """The answer to check: ``ok`` is true when there are no errors; warnings do not count."""
+    """The answer to check: ``ok`` is true when there are no errors; warnings and duplicates do not count.
+
+    ``duplicates`` is None, and not in its JSON, unless asked for.
+    """
+
+    ON_REQUEST: ClassVar = ("duplicates",)
 
     ok: bool
     errors: tuple[CheckFault, ...]
@@ -62,6 +103,7 @@ class CheckResult:
     sections: int
     documents: int
     elapsed_ms: float
+    duplicates: DuplicateReport | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,8 @@ CALLS: dict[str, tuple[Callable[[Client], object], str, dict[str, Any]]] = {
             **{"tags": ["a"], "sectionType": "skill", "docid": "d"},
         },
     ),
-    "rank": (lambda c: c.rank("q", 5), "search", {"query": "q", "limit": 5}),
+    "rank": (lambda c: c.rank("q", 5), "search", {"query": "q", "mode": "lexical", "limit": 5}),
+    "similar": (lambda c: c.similar("k", 5), "similar", {"kbid": "k", "limit": 5}),
     "recall": (
         lambda c: c.recall(kbids=("a", "b"), depth=2, max_tokens=9, format="compact"),
         "recall",
@@ -56,7 +57,12 @@ CALLS: dict[str, tuple[Callable[[Client], object], str, dict[str, Any]]] = {
     "init_directory": (lambda c: c.init_directory(), "initDirectory", {}),
     "daemon_status": (lambda c: c.daemon_status(), "daemonStatus", {}),
     "shutdown": (lambda c: c.shutdown(), "shutdown", {}),
-    "check": (lambda c: c.check(), "check", {}),
+    "check": (lambda c: c.check(), "check", {"duplicates": False}),
+    "check for duplicates": (
+        lambda c: c.check(duplicates=True, threshold=0.9),
+        "check",
+        {"duplicates": True, "threshold": 0.9},
+    ),
     "add_section": (
         lambda c: c.add_section(b"\xff", title="t", section_type="agent", who="agent"),
         "addSection",

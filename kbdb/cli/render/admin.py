@@ -10,7 +10,15 @@ from kbdb.cli.render.table import Column, columns
 
 if TYPE_CHECKING:
     from kbdb.model.embedding import EmbeddingStatus
-from kbdb.model.upkeep import CheckFault, CheckResult, DbStatus, ExportResult, GcResult, RebuildResult
+from kbdb.model.upkeep import (
+    CheckFault,
+    CheckResult,
+    DbStatus,
+    DuplicateReport,
+    ExportResult,
+    GcResult,
+    RebuildResult,
+)
 
 
 def draw_created(created: Mapping[str, str], paper: Paper) -> str:
@@ -86,7 +94,29 @@ def draw_check(result: CheckResult, paper: Paper) -> str:
     seen = f"{counted(result.sections, 'section')} in {counted(result.documents, 'document')}"
     verdict = paper.paint("ok", "good") if result.ok else paper.paint(counted(len(result.errors), "error"), "bad")
     also = f", {counted(len(result.warnings), 'warning')}" if result.warnings else ""
+    if result.duplicates is not None:
+        lines += _duplicates(result.duplicates, paper)
     return joined([*lines, f"{verdict}{also}: {seen} checked in {milliseconds(result.elapsed_ms)}"])
+
+
+def _duplicates(report: DuplicateReport, paper: Paper) -> Iterator[str]:
+    """Each pair on two lines, then how many there are among how many."""
+    rows = [
+        (score, section.title or "(untitled)", section.kbid, f"{section.source or section.docid}:{section.line}")
+        for pair in report.pairs
+        for score, section in ((f"{pair.score:.4f}", pair.first), ("", pair.second))
+    ]
+    if rows:
+        yield from columns(paper, rows, (Column("dim"), Column(cut=True), Column("dim"), Column(cut=True, rank=1)))
+    if not report.sections:
+        yield "near duplicates: no section has a vector, so none was compared"
+        return
+    total = f"{report.total:,}" + ("" if report.total_is_exact else " or more")
+    pairs = "pair" if total == "1" else "pairs"
+    shown = f", the first {len(report.pairs):,} shown" if len(report.pairs) < report.total else ""
+    among = f"among {counted(report.sections, 'section')}"
+    left = f"; {report.without_vector:,} without a vector not compared" if report.without_vector else ""
+    yield f"near duplicates: {total} {pairs} {among} (cosine {report.threshold:g} or more){shown}{left}"
 
 
 def _faults(faults: tuple[CheckFault, ...], kind: str, paper: Paper) -> Iterator[str]:
