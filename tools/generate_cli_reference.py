@@ -20,6 +20,7 @@ from kbdb.config import SETTINGS, toml_value
 from kbdb.daemon.methods import schemas
 from kbdb.embed.fetch import Fetched
 from kbdb.model.change import GroupResult, Receipt, RemoveSectionResult, RestoreResult
+from kbdb.model.embedding import EmbeddingStatus
 from kbdb.model.learn import AddSectionResult, LearnedDocument, NearDuplicate, Suppressed
 from kbdb.model.read import (
     DocumentView,
@@ -34,7 +35,8 @@ from kbdb.model.read import (
     SectionRef,
     SectionView,
 )
-from kbdb.model.search import ExplainShare, PagedSearchResult, SearchHit, Unreadable
+from kbdb.model.search import ExplainShare, LegRank, PagedSearchResult, SearchHit, Unreadable
+from kbdb.model.similar import SimilarHit, SimilarResult
 from kbdb.model.skill import (
     AddAgentResult,
     AddSkillResult,
@@ -52,6 +54,9 @@ from kbdb.model.upkeep import (
     CheckFault,
     CheckResult,
     DbStatus,
+    DuplicatePair,
+    DuplicateReport,
+    DuplicateSection,
     EngineStatus,
     ExportResult,
     GcResult,
@@ -97,15 +102,17 @@ in `[search]` stands for all fields.
 A daemon reads it when it starts: after a change, `kbdb daemon restart`. `worker.toml` and `synonyms.toml` are the only
 files in `.kbdb` that are meant to be edited by hand.
 
-`search.deadline_ms`, `embedding.rrf_k` and the tables `[auto_capture]` and `[capture]` are checked, and nothing acts on
-them yet; `[embedding]` is read by `kbdb embed fetch` and `kbdb doctor`, and searches are lexical in this version.
+The tables `[auto_capture]` and `[capture]` are checked, and nothing acts on them yet.
 """
 
 EMBEDDING = """\
 ## Embedding
 
-Vectors let a search find what means the same in other words. They come from a provider; without one, the default, there
-are none, and nothing leaves the machine.
+Vectors let a search find what means the same in other words: `kbdb search --mode hybrid`, or `mode` in `[search]`. They
+come from a provider; without one, the default, there are none, and nothing leaves the machine. Once one is set, sections
+get their vectors one after the other, and `kbdb status` shows how many wait; until then words find them. Where meaning
+cannot be asked, a search is answered by words, and a warning says why. After a change of the model, `kbdb rebuild` makes
+all vectors anew; nothing else does, since that may take long or cost money.
 
 ```toml
 [embedding]
@@ -170,7 +177,8 @@ METHODS_HEAD = (
 
 RESULTS: dict[str, tuple[type[Any], ...]] = {
     "kbdb learn": (AddSectionResult, LearnedDocument, NearDuplicate, Suppressed),
-    "kbdb search": (PagedSearchResult, SearchHit, ExplainShare, Unreadable),
+    "kbdb search": (PagedSearchResult, SearchHit, ExplainShare, LegRank, Unreadable),
+    "kbdb similar": (SimilarResult, SimilarHit, Unreadable),
     "kbdb recall": (RecallResults, RecallResult, Metadata, Reference, SectionRef),
     "kbdb retrieve": (SectionView, SectionPlace, DocumentView, Manifest, Placement, Excerpt),
     "kbdb list": (ListResult, ListItem),
@@ -179,8 +187,8 @@ RESULTS: dict[str, tuple[type[Any], ...]] = {
     "kbdb group": (GroupResult,),
     "kbdb ungroup": (GroupResult,),
     "kbdb embed fetch": (Fetched,),
-    "kbdb status": (DbStatus, IndexStatus, EngineStatus),
-    "kbdb check": (CheckResult, CheckFault),
+    "kbdb status": (DbStatus, IndexStatus, EngineStatus, EmbeddingStatus),
+    "kbdb check": (CheckResult, CheckFault, DuplicateReport, DuplicatePair, DuplicateSection),
     "kbdb rebuild": (RebuildResult,),
     "kbdb gc": (GcResult,),
     "kbdb export": (ExportResult,),

@@ -25,6 +25,7 @@ from kbdb.paths import Layout, Location
 
 if TYPE_CHECKING:
     from kbdb.embed.api import EmbeddingProvider
+    from kbdb.model.embedding import EmbeddingStatus
 
 LITTLE_SPACE = 200_000_000
 """Below this many free bytes a warning is due: a large index rebuilt beside its old self needs as much."""
@@ -162,6 +163,21 @@ def _embedding(location: Location) -> Iterator[Finding]:
         yield Finding("embedding", "error", f"{config.provider}, {config.model}: {error.message}", error.hint)
 
 
+def _vectors(facts: EmbeddingStatus) -> Iterator[Finding]:
+    """Whether the sections have their vectors."""
+    if facts.provider == "none":
+        return
+    held = f"{counted(facts.vectors, 'section')} embedded, {facts.waiting:,} waiting, {facts.failed:,} refused"
+    if facts.stale:
+        yield Finding("vectors", "warning", f"stale: {facts.trouble}", "kbdb rebuild makes them anew")
+    elif facts.trouble:
+        yield Finding("vectors", "warning", f"{held}; {facts.trouble}", "kbdb rebuild tries again")
+    elif facts.failed:
+        yield Finding("vectors", "warning", held, "kbdb rebuild tries those again that were refused")
+    else:
+        yield Finding("vectors", "ok", held)
+
+
 def _where_from(provider: EmbeddingProvider) -> str:
     from kbdb.embed.onnx import OnnxEmbeddingProvider
     from kbdb.embed.service import ApiEmbeddingProvider
@@ -210,4 +226,5 @@ def _contents(session: Session) -> Iterator[Finding]:
         yield Finding("index", "warning", "stale: of another version or configuration", "kbdb rebuild makes it anew")
     else:
         yield Finding("index", "ok", f"current, {counted(status.index.segments, 'segment')}")
+    yield from _vectors(status.embedding)
     yield from (Finding("note", "warning", text) for text in status.warnings)

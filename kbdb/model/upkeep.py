@@ -77,7 +77,7 @@ class DuplicateReport:
     """Pairs of live sections whose cosine is at least ``threshold``, the nearest first, 1,000 at most.
 
     ``sections`` have a vector and were compared, ``without_vector`` have none and were not. ``total``: how many pairs
-    were found; there may be more where ``total_is_exact`` is false, since of each section only the nearest are looked at.
+    were found; there may be more where ``total_is_exact`` is false: of each section only the nearest are looked at.
     """
 
     threshold: float

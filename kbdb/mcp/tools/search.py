@@ -1,4 +1,4 @@
-"""``search``: finds sections by words; a page of hits that fits the budget, and where the next one begins."""
+"""``search``: finds sections by words or by meaning; a page of hits that fits the budget, and where the next one begins."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MOST_HITS = 50
 _SHOWN_NOTES = 5
 
 DESCRIPTION = """\
-Search the knowledge base by words, best first: past decisions, conventions, corrections, notes, documents, skills. \
+Search the knowledge base, best first: past decisions, conventions, corrections, notes, documents, skills. \
 Use it before answering from memory about anything that may be stored, and before learn. Not for reading: give the \
 kbids of hits to recall. Words are OR-ed and ranked; also "a phrase", -without, prefix*, title:word, tag:name. \
 Returns hits with snippets; verdict (answered, weak, unanswered) says how well the best one fits, hidden counts \
@@ -116,6 +116,8 @@ def _text(answer: dict[str, Any]) -> str:
         f" {answer['verdict']}; {answer['hidden']} hidden; generation {answer['generation']};"
         f" {answer['elapsed_ms']} ms, engine {answer['engine_ms']} ms",
     ]
+    if answer.get("vector_index_stale"):
+        lines.append("vector_index_stale: meaning is not searched before kbdb rebuild")
     lines += [f"warning: {warning}" for warning in answer["warnings"]]
     lines += [f"unreadable: {one['kbid']} {one['path']}: {one['message']}" for one in answer["unreadable"]]
     for number, hit in enumerate(answer["hits"], answer["offset"] + 1):
@@ -148,7 +150,11 @@ TOOL = Tool(
         "inputSchema": takes(
             ("query",),
             query=described(TEXT, "Words to find"),
-            mode=described(TEXT, "Default as configured", enum=["lexical", "vector", "hybrid"]),
+            mode=described(
+                TEXT,
+                "By words, by meaning, or both; default as configured. Warnings tell when meaning was left out",
+                enum=["lexical", "vector", "hybrid"],
+            ),
             limit=described(NUMBER, "Hits on the page", minimum=1, maximum=MOST_HITS, default=10),
             offset=described(NUMBER, "Hits to skip", minimum=0, maximum=99_000, default=0),
             content=described(YES, "Whole texts too"),
@@ -164,6 +170,9 @@ TOOL = Tool(
             },
             total=NUMBER,
             verdict=TEXT,
+            retrieval_method=TEXT,
+            vector_index_stale={"type": "boolean"},
+            warnings=TEXTS,
             next_offset=or_null(NUMBER),
         ),
         "annotations": READS,
