@@ -108,11 +108,11 @@ The tables `[auto_capture]` and `[capture]` are checked, and nothing acts on the
 EMBEDDING = """\
 ## Embedding
 
-Vectors let a search find what means the same in other words: `kbdb search --mode hybrid`, or `mode` in `[search]`. They
-come from a provider; without one, the default, there are none, and nothing leaves the machine. Once one is set, sections
-get their vectors one after the other, and `kbdb status` shows how many wait; until then words find them. Where meaning
-cannot be asked, a search is answered by words, and a warning says why. After a change of the model, `kbdb rebuild` makes
-all vectors anew; nothing else does, since that may take long or cost money.
+Vectors let a search find what means the same in other words: with `--mode hybrid`, or with `mode` in `[search]`. They
+come from a provider; without one, the default, there are none, and nothing leaves the machine. Once one is set,
+sections get their vectors one after the other, and `kbdb status` shows how many wait; until then words find them. Where
+meaning cannot be asked, a search is answered by words, and a warning says why. After a change of the model, `kbdb
+rebuild` makes all vectors anew; nothing else does, since that may take long or cost money.
 
 ```toml
 [embedding]

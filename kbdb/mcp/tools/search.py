@@ -1,4 +1,4 @@
-"""``search``: finds sections by words or by meaning; a page of hits that fits the budget, and where the next one begins."""
+"""``search``: finds sections by words or meaning; a page of hits that fits the budget, and where the next begins."""
 
 from __future__ import annotations
 
