@@ -58,6 +58,9 @@ def check(
     session = Session.of(context, db, as_json_)
     if threshold is not None and not duplicates:
         raise UsageError("--threshold goes with --duplicates", "kbdb check --duplicates --threshold 0.9")
+    # One that is no number is none in JSON either, so that the daemon could not tell what was meant.
+    if threshold is not None and not 0.0 < threshold <= 1.0:
+        raise UsageError(f"--threshold is {threshold}", "use a cosine above 0 and up to 1, such as 0.95")
     with session.open() as kb, ProgressBar(sys.stderr) as progress:
         result = kb.check(progress.show, duplicates=duplicates, threshold=threshold)
     session.answer(result, draw_check)

@@ -93,6 +93,23 @@ def test_a_search_like_most_is_quick(quick: Pace, query: str) -> None:
     assert quick.is_quick(Search(query=query))
 
 
+@pytest.mark.parametrize("mode", ["vector", "hybrid", "fuzzy"])
+def test_no_search_but_one_by_words_is_quick(quick: Pace, mode: str) -> None:
+    assert not quick.is_quick(Search(query="gate", mode=mode))
+    by_default = Pace(mode=mode)
+    note(by_default, 100)
+    assert not by_default.is_quick(Search(query="gate"))
+    assert by_default.is_quick(Search(query="gate", mode="lexical"))
+
+
+def test_what_searches_by_meaning_take_says_nothing_of_those_by_words(quick: Pace) -> None:
+    for mode in ("vector", "hybrid"):
+        slow = replace(ANSWER, search_mode=mode, retrieval_method=mode, elapsed_ms=1000.0, engine_ms=10.0)
+        for _ in range(20):
+            quick.note(slow, 1.0)
+    assert quick.is_quick(Search(query="gate"))
+
+
 def test_nothing_but_a_search_is_quick(quick: Pace) -> None:
     assert not quick.is_quick(List())
 
