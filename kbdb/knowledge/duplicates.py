@@ -20,7 +20,7 @@ from kbdb.progress import Report, now_and_then
 from kbdb.store.ids import kbid_decode, kbid_encode
 
 THRESHOLD = 0.95
-"""The least cosine of near duplicates, unless told otherwise (bench/README.md tells what it was measured on)."""
+"""The least cosine of near duplicates, unless told otherwise (README.md tells what it was measured on)."""
 
 NEAREST = 10
 """Each section is compared with so many: of a crowd that all say the same, not every pair is named."""
@@ -29,7 +29,7 @@ MOST_PAIRS = 1000
 """A report names at most so many."""
 
 BATCH = 64
-"""Others write after so many sections: comparing 100,000 takes a minute or two."""
+"""Others write after so many sections: comparing 100,000 takes a minute or more."""
 
 Found = tuple[float, str, str]
 """A pair: its cosine, negative so that the nearest come first; then its kbids, sorted."""

@@ -34,5 +34,5 @@ def test_a_search_that_waits_for_its_vector_keeps_nobody_waiting(root: Path, ser
             assert goes_on.ask("search", query="apples", mode="lexical")["total"] == 1
             assert goes_on.ask("ping") is not None
         service.held.set()
-        found = waits.answer(asked)["result"]
+        found = waits.answer_to(asked)["result"]
     assert (found["retrieval_method"], found["hits"][0]["title"]) == ("hybrid", "Cellar")

@@ -30,8 +30,8 @@ def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 
 def test_transcripts_and_python_give_what_the_page_shows(sandbox: Any) -> None:
-    for block in TOOL["BLOCK"].findall(README):
-        for step in TOOL["steps"](block):
+    for transcript in TOOL["transcripts"](README):
+        for step in TOOL["steps"](transcript):
             found = sandbox.run(step.command)
             assert TOOL["settled"](found) == TOOL["settled"](step.expected), (
                 f"$ {step.command}\n{found}\ntools/run_transcripts.py --write README.md renews the page"
@@ -61,6 +61,14 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
     text = re.sub(r"^```.*?^```$|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
     targets = re.findall(r"\]\(([^)\s#:]+)(?:#[^)\s]*)?\)", text)
     assert [target for target in targets if not (page.parent / target).exists()] == []
+
+
+def test_a_transcript_is_run_where_what_it_needs_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = "```console\n$ echo one\n```\n\n```console minilm\n$ echo two\n```\n"
+    monkeypatch.setitem(TOOL["EXTRAS"], "minilm", ("kbdb",))
+    assert TOOL["transcripts"](page) == ["$ echo one\n", "$ echo two\n"]
+    monkeypatch.setitem(TOOL["EXTRAS"], "minilm", ("kbdb", "no_such_package"))
+    assert TOOL["transcripts"](page) == ["$ echo one\n"]
 
 
 def test_a_transcript_that_went_stale_is_seen(sandbox: Any) -> None:

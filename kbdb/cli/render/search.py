@@ -172,7 +172,7 @@ def _closing(result: PagedSearchResult) -> str:
         return f"Nothing found{hidden} ({times})"
     first, last = result.offset + 1, result.offset + len(result.hits)
     if result.match == "none" and used != "lexical":
-        fit = "none is near in meaning" if result.verdict == "unanswered" else "found by meaning"
+        fit = "found by meaning, and none is near" if result.verdict == "unanswered" else "found by meaning"
     else:
         fit = _FIT.get(result.match, result.match)
     fit += "; weak" if result.verdict == "weak" else ""
