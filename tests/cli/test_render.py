@@ -15,7 +15,7 @@ from kbdb.cli.render.group import draw_grouped, draw_ungrouped
 from kbdb.cli.render.learn import draw_learned, draw_restored, draw_unlearned
 from kbdb.cli.render.paper import Paper, cells, counted, milliseconds, size
 from kbdb.cli.render.read import draw_list, draw_recall
-from kbdb.cli.render.search import draw_search, marked_text
+from kbdb.cli.render.search import draw_search, draw_similar, marked_text
 from kbdb.cli.render.table import Column, columns
 from kbdb.model.change import GroupResult, Receipt, RemoveSectionResult, RestoreResult
 from kbdb.model.learn import AddSectionResult, LearnedDocument, NearDuplicate, Suppressed
@@ -28,13 +28,17 @@ from kbdb.model.read import (
     Reference,
     SectionRef,
 )
-from kbdb.model.search import ExplainShare, PagedSearchResult, SearchHit, Unreadable
+from kbdb.model.search import ExplainShare, LegRank, PagedSearchResult, SearchHit, Unreadable
+from kbdb.model.similar import SimilarHit, SimilarResult
 from kbdb.model.to_json import as_json
 from kbdb.model.truth import State
 from kbdb.model.upkeep import (
     CheckFault,
     CheckResult,
     DbStatus,
+    DuplicatePair,
+    DuplicateReport,
+    DuplicateSection,
     EngineStatus,
     GcResult,
     IndexStatus,
@@ -64,7 +68,7 @@ HIT = SearchHit(
 ANSWER = PagedSearchResult(
     query="boil",
     search_mode="lexical",
-    retrieval_method="bm25f",
+    retrieval_method="lexical",
     match="all",
     verdict="answered",
     generation=7,
@@ -111,6 +115,69 @@ def test_a_hit_shows_rank_title_place_score_snippet_and_kbid() -> None:
     assert lines[2] == "    then **boil** the juice"
     assert lines[3] == f"    {KBID} #fruit"
     assert lines[5] == "1-1 of 3, the best fits all words (lexical, 0.12 ms engine, 12 ms in all)"
+
+
+def test_a_hit_by_meaning_shows_what_its_score_is_made_of() -> None:
+    legs = (LegRank("lexical", 12, 1.5), LegRank("vector", 1, 0.625))
+    hit = replace(HIT, score=0.030282, legs=legs, explain=())
+    asked = replace(ANSWER, search_mode="hybrid", retrieval_method="hybrid", match="none", hits=(hit,))
+    lines = draw_search(asked, PLAIN).splitlines()
+    assert lines[0] == " 1  Pressing  0.0303"
+    assert lines[3:6] == [
+        "    1.500000  by words, rank 12",
+        "    0.625000  cosine, rank 1",
+        "    0.030282  score, of both ranks",
+    ]
+    assert lines[-1] == "1-1 of 3, found by meaning (hybrid, 0.12 ms engine, 12 ms in all)"
+    alone = replace(asked, retrieval_method="vector", verdict="unanswered", hits=(replace(hit, legs=None),))
+    assert "0.030282  cosine\n" in draw_search(alone, PLAIN)
+    assert "found by meaning, and none is near (vector instead of hybrid" in draw_search(alone, PLAIN)
+
+
+def test_an_answer_by_words_alone_says_so_where_another_was_asked_for() -> None:
+    answer = replace(ANSWER, search_mode="vector", warnings=("searched by words alone: it is late",))
+    lines = draw_search(answer, PLAIN).splitlines()
+    assert lines[0] == "note: searched by words alone: it is late"
+    assert lines[-1].endswith("(lexical instead of vector, 0.12 ms engine, 12 ms in all)")
+
+
+def test_what_is_near_to_a_section_is_drawn_like_hits() -> None:
+    hit = SimilarHit(OTHER, "guide-abc", "Juice", ("Orchard",), 3, 4, "docs/guide.md", 0.8125, ("fruit",), "default")
+    fault = Unreadable(KBID, "/x", "damaged")
+    result = SimilarResult(KBID, "Pressing", 7, 10, 0.5, 2.0, ("1 section waits",), (fault,), (hit,))
+    assert draw_similar(result, PLAIN).splitlines() == [
+        "note: 1 section waits",
+        "",
+        " 1  Juice  0.812",
+        "    docs/guide.md:3 > Orchard",
+        f"    {OTHER} #fruit",
+        "",
+        f"unreadable: {KBID}  damaged",
+        "1 section nearest in meaning to Pressing (0.50 ms engine, 2.00 ms in all)",
+    ]
+    assert draw_similar(replace(result, title="", warnings=(), unreadable=(), hits=()), PLAIN) == (
+        f"Nothing near to {KBID} (0.50 ms engine, 2.00 ms in all)\n"
+    )
+
+
+def test_near_duplicates_are_told_in_pairs_and_counted() -> None:
+    first = DuplicateSection(KBID, "guide-abc", "Pressing", "docs/guide.md", 12)
+    second = DuplicateSection(OTHER, "juice-abc", "", "", 1)
+    report = DuplicateReport(0.95, 2000, 3, 1500, False, (DuplicatePair(0.98765, first, second),))
+    checked = CheckResult(True, (), (), 2003, 5, 1.0, report)
+    assert draw_check(checked, PLAIN).splitlines() == [
+        f"0.9877  Pressing    {KBID}  docs/guide.md:12",
+        f"        (untitled)  {OTHER}  juice-abc:1",
+        "near duplicates: 1,500 or more pairs among 2,000 sections (cosine 0.95 or more), the nearest 1 shown; "
+        "3 without a vector not compared",
+        "ok: 2,003 sections in 5 documents checked in 1.00 ms",
+    ]
+    nothing = DuplicateReport(0.95, 0, 7, 0, True, ())
+    assert "no section has a vector" in draw_check(replace(checked, duplicates=nothing), PLAIN)
+    one = DuplicateReport(0.9, 2, 0, 1, True, report.pairs)
+    assert "near duplicates: 1 pair among 2 sections (cosine 0.9 or more)\n" in draw_check(
+        replace(checked, duplicates=one), PLAIN
+    )
 
 
 def test_ranks_go_on_over_pages() -> None:

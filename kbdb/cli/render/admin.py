@@ -113,7 +113,7 @@ def _duplicates(report: DuplicateReport, paper: Paper) -> Iterator[str]:
         return
     total = f"{report.total:,}" + ("" if report.total_is_exact else " or more")
     pairs = "pair" if total == "1" else "pairs"
-    shown = f", the first {len(report.pairs):,} shown" if len(report.pairs) < report.total else ""
+    shown = f", the nearest {len(report.pairs):,} shown" if len(report.pairs) < report.total else ""
     among = f"among {counted(report.sections, 'section')}"
     left = f"; {report.without_vector:,} without a vector not compared" if report.without_vector else ""
     yield f"near duplicates: {total} {pairs} {among} (cosine {report.threshold:g} or more){shown}{left}"
