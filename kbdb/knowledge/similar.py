@@ -9,8 +9,8 @@ from kbdb.errors import InvalidArgumentError, KbdbError, NoVectorError, StaleInd
 from kbdb.knowledge.core import Core
 from kbdb.knowledge.embed_sections import stale_because
 from kbdb.knowledge.entries import StoredSection
-from kbdb.knowledge.forget import require_section
 from kbdb.knowledge.legs import still_waiting
+from kbdb.knowledge.named import require_section
 from kbdb.knowledge.search import MAX_LIMIT, shown_place
 from kbdb.knowledge.view import View
 from kbdb.model.search import Unreadable
@@ -66,9 +66,9 @@ def _no_vector(core: Core, snapshot: View, kbid: str) -> NoVectorError:
         reason = core.embedding.refused[kbid]
         return NoVectorError(f"section {kbid} got no vector: {reason}", "kbdb rebuild tries it again")
     if kbid in core.embedding.wordless:
-        return NoVectorError(f"section {kbid} has no words, so it has no vector", "kbdb recall shows what it holds")
+        return NoVectorError(f"section {kbid} has no words, so it has no vector", "recall shows what it holds")
     if not snapshot.is_live(kbid_decode(kbid)):
-        hint = "kbdb restore makes a section live that was taken out"
+        hint = "restore makes a section live that was taken out"
         return NoVectorError(f"section {kbid} has no vector, and only live sections get one", hint)
     wait = "wait until kbdb status shows none waiting, or run: kbdb rebuild"
     return NoVectorError(f"section {kbid} has no vector yet", wait)
