@@ -1,6 +1,5 @@
 """Tells which searches the event loop answers itself, because changing threads would cost more than they take.
 
-Only searches by words are among them: the vector of a question comes from a model or a service, which takes its time.
 What a search will take is guessed from what it asks for and from what searches took of late. While the event loop
 answers one, it listens to nobody: whatever may take longer is left to the threads that read.
 """
@@ -11,8 +10,6 @@ import re
 
 from kbdb.daemon.requests import Params, Search
 from kbdb.model.search import PagedSearchResult
-
-BY_WORDS = "lexical"
 
 QUICK_CPU_MS = 3.0
 """Where searches took more CPU of late they go to the readers; two changes of threads cost a twentieth of it."""
@@ -26,6 +23,8 @@ first must not hold up the event loop, and with the second threads wait for each
 
 MEMORY = 16
 """About how many searches it remembers: one that chance held up must not count for much."""
+
+LEXICAL = "lexical"
 
 MAX_HITS = 20
 MAX_CHARACTERS = 256
@@ -52,7 +51,7 @@ class Pace:
         mode: of searches that name none.
     """
 
-    def __init__(self, *, may_hang: bool = False, mode: str = BY_WORDS) -> None:
+    def __init__(self, *, may_hang: bool = False, mode: str = LEXICAL) -> None:
         self._may_hang = may_hang
         self._mode = mode
         self._cpu_ms = 2 * QUICK_CPU_MS
@@ -62,7 +61,8 @@ class Pace:
         """Whether a request is a search that takes little time."""
         return (
             isinstance(params, Search)
-            and (self._mode if params.mode is None else params.mode) == BY_WORDS
+            # Other modes ask a provider for the vector of the query.
+            and (params.mode or self._mode) == LEXICAL
             and self._cpu_ms < QUICK_CPU_MS
             and self._engine_ms < QUICK_ENGINE_MS
             and self._took_ms < QUICK_MS
@@ -75,7 +75,7 @@ class Pace:
 
     def note(self, answer: PagedSearchResult, cpu_s: float) -> None:
         """Takes in what a search by words took, and how much of it was CPU, wherever it was answered."""
-        if answer.search_mode != BY_WORDS:
+        if answer.search_mode != LEXICAL:
             return
         self._cpu_ms += (cpu_s * 1000 - self._cpu_ms) / MEMORY
         self._engine_ms += (answer.engine_ms - self._engine_ms) / MEMORY

@@ -37,6 +37,7 @@ from kbdb.model.change import GroupResult, RemoveSectionResult, RestoreResult, U
 from kbdb.model.learn import AddSectionResult
 from kbdb.model.read import Completion, DocumentPage, DocumentView, ListResult, RecallResults, SectionView, SectionViews
 from kbdb.model.search import PagedSearchResult
+from kbdb.model.similar import SimilarResult
 from kbdb.progress import Report
 from kbdb.store.ids import check_docid
 
@@ -298,6 +299,24 @@ class KnowledgeBase(SkillVerbs, UpkeepVerbs, VectorVerbs):
         """
         self._core.require_open()
         return searching.rank(self._core, query, limit)
+
+    def similar(self, kbid: str, limit: int = 10) -> SimilarResult:
+        """The live sections that are nearest in meaning to a section, which is not among them.
+
+        Args:
+            kbid: the section; live or not, it has a vector.
+            limit: how many at most, 1 to 1000.
+
+        Raises:
+            EmbeddingProviderNotConfiguredError: there is no provider.
+            StaleIndexError: the vectors are of another model, or cannot be read.
+            NoVectorError: the section has none, or none yet.
+        """
+        from kbdb.knowledge import similar as finding
+
+        self._core.require_open()
+        check_kbids([kbid])
+        return finding.similar(self._core, kbid, limit)
 
     def recall(
         self,

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kbdb.knowledge import embed_sections
-from kbdb.knowledge.arguments import check_kbids
 from kbdb.knowledge.core import Core
 from kbdb.knowledge.embed_sections import Made
 from kbdb.knowledge.one_write import one_write
 from kbdb.model.embedding import EmbeddingStatus
-
-if TYPE_CHECKING:
-    from kbdb.model.similar import SimilarResult
 
 
 class VectorVerbs:
@@ -52,38 +46,20 @@ class VectorVerbs:
             self.take_vectors(made)
         return embed_sections.status(self._core)
 
-    def similar(self, kbid: str, limit: int = 10) -> SimilarResult:
-        """The live sections that are nearest in meaning to a section, which is not among them.
-
-        Args:
-            kbid: the section; live or not, it has a vector.
-            limit: how many at most, 1 to 1000.
-
-        Raises:
-            EmbeddingProviderNotConfiguredError: there is no provider.
-            StaleIndexError: the vectors are of another model, or cannot be read.
-            NoVectorError: the section has none, or none yet.
-        """
-        from kbdb.knowledge import similar as finding
-
-        self._core.require_open()
-        check_kbids([kbid])
-        return finding.similar(self._core, kbid, limit)
-
     def embedding_failed(self, kbids: tuple[str, ...]) -> bool | None:
         """Whether some of these sections get no vector: True where one was refused, None while one still waits."""
         self._core.require_open()
         return embed_sections.failed(self._core, kbids)
 
     @property
-    def search_mode(self) -> str:
-        """The mode of a search that names none."""
-        return self._core.config.search.mode
-
-    @property
     def embeds(self) -> bool:
         """Whether a provider is configured."""
         return self._core.embedding.is_configured
+
+    @property
+    def default_mode(self) -> str:
+        """How searches are made that name no mode."""
+        return self._core.config.search.mode
 
     def note_trouble(self, trouble: str) -> None:
         """Has ``status`` tell why nothing is embedded now; ``""`` once something is."""

@@ -22,11 +22,12 @@ EXITS = {
             "DAEMON_LOST",
             "ANOTHER_DATABASE",
             "PROTOCOL",
+            "NO_VECTOR",
             "DOWNLOAD_FAILED",
             "EMBEDDING_PACKAGE_MISSING",
         ),
         *("EMBEDDING_MODEL_NOT_FOUND", "EMBEDDING_MODEL_INVALID"),
-        *("EMBEDDING_UNAVAILABLE", "EMBEDDING_REFUSED", "EMBEDDING_BAD_ANSWER", "NO_VECTOR"),
+        *("EMBEDDING_UNAVAILABLE", "EMBEDDING_REFUSED", "EMBEDDING_BAD_ANSWER"),
     },
 }
 CODES = {value.code for value in vars(errors).values() if isinstance(value, type) and issubclass(value, KbdbError)}

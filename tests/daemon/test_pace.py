@@ -93,23 +93,6 @@ def test_a_search_like_most_is_quick(quick: Pace, query: str) -> None:
     assert quick.is_quick(Search(query=query))
 
 
-@pytest.mark.parametrize("mode", ["vector", "hybrid", "fuzzy"])
-def test_no_search_but_one_by_words_is_quick(quick: Pace, mode: str) -> None:
-    assert not quick.is_quick(Search(query="gate", mode=mode))
-    by_default = Pace(mode=mode)
-    note(by_default, 100)
-    assert not by_default.is_quick(Search(query="gate"))
-    assert by_default.is_quick(Search(query="gate", mode="lexical"))
-
-
-def test_what_searches_by_meaning_take_says_nothing_of_those_by_words(quick: Pace) -> None:
-    for mode in ("vector", "hybrid"):
-        slow = replace(ANSWER, search_mode=mode, retrieval_method=mode, elapsed_ms=1000.0, engine_ms=10.0)
-        for _ in range(20):
-            quick.note(slow, 1.0)
-    assert quick.is_quick(Search(query="gate"))
-
-
 def test_nothing_but_a_search_is_quick(quick: Pace) -> None:
     assert not quick.is_quick(List())
 
@@ -138,3 +121,27 @@ def test_nothing_is_quick_where_a_file_may_hang() -> None:
     pace = Pace(may_hang=True)
     note(pace, 100)
     assert not pace.is_quick(Search(query="gate"))
+
+
+@pytest.mark.parametrize(
+    ("default", "asked", "is_quick"),
+    [
+        ("lexical", None, True),
+        ("lexical", "vector", False),
+        ("lexical", "hybrid", False),
+        ("hybrid", None, False),
+        ("hybrid", "lexical", True),
+    ],
+)
+def test_a_search_that_asks_a_provider_never_holds_up_the_event_loop(
+    default: str, asked: str | None, *, is_quick: bool
+) -> None:
+    pace = Pace(mode=default)
+    note(pace, 100)
+    assert pace.is_quick(Search(query="gate", mode=asked)) is is_quick
+
+
+def test_what_searches_by_meaning_take_says_nothing_of_those_by_words(quick: Pace) -> None:
+    for _ in range(100):
+        quick.note(replace(ANSWER, search_mode="hybrid", elapsed_ms=900.0), 0.5)
+    assert quick.is_quick(Search(query="gate"))
