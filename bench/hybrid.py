@@ -48,6 +48,9 @@ class MadeUp(EmbeddingProvider):
         self._rows = rows
         self._asked = 0
 
+    def prepare(self) -> None:
+        """There is nothing to prepare."""
+
     def embed(self, texts: Sequence[str]) -> np.ndarray[Any, Any]:
         """The next rows."""
         places = [(self._asked + place) % len(self._rows) for place in range(len(texts))]

@@ -28,6 +28,10 @@ class EmbeddingProvider(ABC):
     """Turns texts into vectors. May be used by several threads at once."""
 
     @abstractmethod
+    def prepare(self) -> None:
+        """Does beforehand, once, what makes the first call slow, such as loading a model (errors as ``embed``)."""
+
+    @abstractmethod
     def embed(self, texts: Sequence[str]) -> Vectors:
         """One row for each text, float32, ``dimensions()`` wide; a row depends on its own text alone.
 

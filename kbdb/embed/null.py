@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 class NullEmbeddingProvider(EmbeddingProvider):
     """Has no vectors; an empty answer would look like a store without matches."""
 
+    def prepare(self) -> None:
+        """There is nothing to prepare."""
+
     def embed(self, texts: Sequence[str]) -> Vectors:  # noqa: ARG002
         """Refuses.
 

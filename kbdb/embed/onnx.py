@@ -78,6 +78,10 @@ class OnnxEmbeddingProvider(EmbeddingProvider):
         self._lock = threading.Lock()
         self._loaded: Loaded | None = None
 
+    def prepare(self) -> None:
+        """Loads the model."""
+        self.load()
+
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Mean of the token vectors, at unit length; a text is cut at 256 tokens.
 

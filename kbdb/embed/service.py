@@ -75,6 +75,9 @@ class ApiEmbeddingProvider(EmbeddingProvider):
         self._whole_s = whole_s
         self._sleep = sleep
 
+    def prepare(self) -> None:
+        """There is nothing to prepare: connections are made with the first request."""
+
     def embed(self, texts: Sequence[str]) -> Vectors:
         """The vectors as the service sends them, in batches of at most 64 texts.
 

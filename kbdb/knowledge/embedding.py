@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 REMEMBERED = 256
 """Questions whose vectors are kept: the next page of an answer asks the same again."""
 
+PREPARED_S = 10.0
+"""How long the first question waits for a model to be loaded; the deadline is for what comes after."""
+
 AT_ONCE = 8
 """Questions that a provider is asked at a time; where so many do not come back, no more are asked."""
 
@@ -105,18 +108,23 @@ class Embedding:
         )
         if not self._slots.acquire(blocking=False):
             raise late
-        answer: Future[bytes] = Future()
+        prepared, answer = threading.Event(), Future[bytes]()
 
         def ask() -> None:
             try:
+                self.provider.prepare()
+                prepared.set()
                 answer.set_result(self.vectors_of([text]))
             except BaseException as error:
                 answer.set_exception(error)
             finally:
+                prepared.set()
                 self._slots.release()
 
         # An end of the process does not wait for a service that hangs.
         threading.Thread(target=ask, name="kbdb-query", daemon=True).start()
+        if not prepared.wait(PREPARED_S):
+            raise EmbeddingUnavailableError("the model is still being loaded", "search again in a while")
         try:
             return answer.result(self._deadline_s)
         except TimeoutError:
