@@ -65,7 +65,11 @@ class Experiment:
 
     def scores(self, params: Params = PARAMS) -> list[Scores]:
         """How well each question is answered, always in the same order."""
-        return [scores_of(ranking, query.grades) for index in self._indexes for query, ranking in index.answers(params)]
+        return [scores_of(ranking, query.grades) for query, ranking in self.answers(params)]
+
+    def answers(self, params: Params = PARAMS) -> list[tuple[Query, list[str]]]:
+        """Each question with the ids of the documents found, best first, deep enough for every measure."""
+        return [answer for index in self._indexes for answer in index.answers(params)]
 
     def _index(self, group: Group) -> _Index:
         entries = [_entry(document) for document in group.documents]
@@ -136,10 +140,15 @@ def _weighing(clause: Clause, weight: float) -> Clause:
     return clause._replace(alternatives=tuple(one._replace(weight=one.weight * weight) for one in clause.alternatives))
 
 
+def kbid_of(document: str) -> bytes:
+    """The kbid that a document of this id goes by here."""
+    return sha256(document.encode()).digest()[:16]
+
+
 def _entry(document: Document) -> Entry:
     """The document as one section; equal documents stay apart, since each is judged by its own id."""
     return Entry(
-        kbid=sha256(document.id.encode()).digest()[:16],
+        kbid=kbid_of(document.id),
         fields=(document.title, document.text, "", "", document.heading),
         filters=(),
         references=(),

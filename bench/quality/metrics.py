@@ -42,10 +42,53 @@ def average(scores: Iterable[Scores]) -> Scores:
     """The means of at least one ranking's scores."""
     listed = list(scores)
     return Scores(
-        math.fsum(one.ndcg for one in listed) / len(listed),
-        math.fsum(one.recall for one in listed) / len(listed),
-        math.fsum(one.mrr for one in listed) / len(listed),
+        mean([one.ndcg for one in listed]), mean([one.recall for one in listed]), mean([one.mrr for one in listed])
     )
+
+
+def mean(values: Sequence[float]) -> float:
+    """Of at least one value."""
+    return math.fsum(values) / len(values)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What one way of ranking gains over another in the mean, and between which two numbers that lies.
+
+    Attributes:
+        mean: over all questions.
+        low: 2.5 % of the resampled means are below.
+        high: 2.5 % of them are above.
+    """
+
+    mean: float
+    low: float
+    high: float
+
+    @property
+    def is_noise(self) -> bool:
+        """Whether the interval holds 0."""
+        return self.low <= 0.0 <= self.high
+
+    def __str__(self) -> str:
+        return f"{self.mean:+.3f} ({self.low:+.3f}..{self.high:+.3f})"
+
+
+def paired_bootstrap(one: Sequence[float], other: Sequence[float], resamples: int = 10_000) -> Difference:
+    """How much better ``one`` is than ``other``, by resampling the questions; the same each time.
+
+    Args:
+        one: a value for each question.
+        other: values for the same questions, in the same order.
+        resamples: how often as many questions are drawn, each again and again.
+    """
+    import numpy as np
+
+    differences = np.array(one) - np.array(other)
+    random = np.random.Generator(np.random.PCG64(42))
+    means = [differences[random.integers(0, len(differences), len(differences))].mean() for _ in range(resamples)]
+    low, high = np.quantile(means, (0.025, 0.975))
+    return Difference(float(differences.mean()), float(low), float(high))
 
 
 def _discounted(gains: Sequence[int]) -> float:

@@ -15,6 +15,7 @@ from dataclasses import replace
 from bench.quality.__main__ import BARS, data_folder
 from bench.quality.collection import Group, load_collection
 from bench.quality.experiment import ALL_HABITS, PARAMS, Experiment, Habits
+from bench.quality.metrics import mean
 from kbdb.plan import FIELDS, Params
 
 SPLIT = "docs-qa split"
@@ -29,19 +30,19 @@ Values = Mapping[str, Sequence[float]]
 def parameter_variants() -> Iterator[tuple[str, Params]]:
     """Each parameter moved alone, then some together."""
     for b in (0.0, 0.3, 0.4, 0.5, 0.7, 0.75, 0.9):
-        yield f"b {b}", _with(b=b)
+        yield f"b {b}", with_params(b=b)
     for k1 in (0.8, 1.0, 1.5, 2.0):
-        yield f"k1 {k1}", _with(k1=k1)
+        yield f"k1 {k1}", with_params(k1=k1)
     for title in (1.0, 1.5, 2.5, 3.0, 4.0, 5.0):
-        yield f"title {title}", _with(title=title)
+        yield f"title {title}", with_params(title=title)
     for b in (0.3, 1.0):
         yield f"b of title {b}", replace(PARAMS, b=(b, *PARAMS.b[1:]))
     for heading in (0.0, 0.5, 1.5, 2.0):
-        yield f"heading {heading}", _with(heading=heading)
-    yield "b 0.5, title 3.0", _with(b=0.5, title=3.0)
-    yield "b 0.75, title 3.0", _with(b=0.75, title=3.0)
-    yield "b 0.4, k1 1.5, title 2.5", _with(b=0.4, k1=1.5, title=2.5)
-    yield "b 0.75, k1 1.0", _with(b=0.75, k1=1.0)
+        yield f"heading {heading}", with_params(heading=heading)
+    yield "b 0.5, title 3.0", with_params(b=0.5, title=3.0)
+    yield "b 0.75, title 3.0", with_params(b=0.75, title=3.0)
+    yield "b 0.4, k1 1.5, title 2.5", with_params(b=0.4, k1=1.5, title=2.5)
+    yield "b 0.75, k1 1.0", with_params(b=0.75, k1=1.0)
 
 
 HABITS = {
@@ -69,13 +70,14 @@ def main(arguments: list[str]) -> None:
         _print_row(label, _values(_experiments(collections, habits), PARAMS), own)
 
 
-def _with(
+def with_params(
     *,
     k1: float = PARAMS.k1,
     b: float = PARAMS.b[BODY],
     title: float = PARAMS.weights[TITLE],
     heading: float = PARAMS.weights[HEADING],
 ) -> Params:
+    """kbdb's parameters with these instead of its own."""
     _, body, description, tags, _ = PARAMS.weights
     return Params(k1, (b, b, b, b, b), (title, body, description, tags, heading))
 
@@ -89,19 +91,15 @@ def _values(experiments: Mapping[str, Experiment], params: Params) -> Values:
 
 
 def _print_row(label: str, values: Values, own: Values) -> None:
-    cells = [f"{_mean(values[name]):.4f}{'*' * _differs(values[name], own[name])}" for name in NAMES]
+    cells = [f"{mean(values[name]):.4f}{'*' * _differs(values[name], own[name])}" for name in NAMES]
     print(f"| {label} | " + " | ".join(cells) + " |", flush=True)
 
 
 def _differs(values: Sequence[float], own: Sequence[float]) -> bool:
     differences = [one - other for one, other in zip(values, own, strict=True)]
-    mean = _mean(differences)
-    variance = math.fsum((one - mean) ** 2 for one in differences) / (len(differences) - 1)
-    return abs(mean) > 2 * math.sqrt(variance / len(differences))
-
-
-def _mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values)
+    middle = mean(differences)
+    variance = math.fsum((one - middle) ** 2 for one in differences) / (len(differences) - 1)
+    return abs(middle) > 2 * math.sqrt(variance / len(differences))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bench.quality.collection import Document, Query, load_collection
-from bench.quality.metrics import Scores, average, scores_of
+from bench.quality.metrics import Difference, Scores, average, paired_bootstrap, scores_of
 
 
 def test_gains_are_linear_and_discounted_by_rank() -> None:
@@ -42,6 +42,20 @@ def test_a_document_of_negative_grade_is_taken_out_of_the_ranking() -> None:
 
 def test_an_average_is_that_of_each_measure() -> None:
     assert average([Scores(1.0, 0.5, 0.0), Scores(0.0, 0.5, 1.0)]) == Scores(0.5, 0.5, 0.5)
+
+
+def test_what_holds_for_every_question_is_no_noise() -> None:
+    found = paired_bootstrap([0.5, 0.75, 1.0], [0.25, 0.5, 0.75], 100)
+    assert (Difference(0.25, 0.25, 0.25), False) == (found, found.is_noise)
+    assert str(found) == "+0.250 (+0.250..+0.250)"
+
+
+def test_what_goes_this_way_and_that_is_noise() -> None:
+    one, other = [0.0, 1.0] * 20, [1.0, 0.0] * 20
+    found = paired_bootstrap(one, other, 1000)
+    assert (found.mean, found.is_noise) == (0.0, True)
+    assert found.low < 0 < found.high
+    assert paired_bootstrap(one, other, 1000) == found
 
 
 def test_a_collection_is_read_by_groups_without_unanswerable_questions(tmp_path: Path) -> None:
