@@ -21,11 +21,10 @@ from kbdb.plan import TOTAL_LIMIT, Clause, EngineHit, EngineResult, Plan, Vector
 from kbdb.query.parser import ParsedQuery
 from kbdb.query.resolved import Resolved
 from kbdb.query.rrf import RRF_DEPTH, fuse
-from kbdb.query.verdict import Verdict, verdict_by_cosine, verdict_of
+from kbdb.query.verdict import Verdict, verdict_by_cosine, verdict_of, verdict_of_both
 
 REBUILD = "run: kbdb rebuild"
 NOTHING = EngineResult((), 0, True)
-VERDICTS: tuple[Verdict, ...] = ("answered", "weak", "unanswered")
 
 
 class Question(NamedTuple):
@@ -119,7 +118,7 @@ def by_both(core: Core, snapshot: View, asked: Question) -> Ranking:
     by_meaning_alone = [hit for hit in leg.hits if hit.kbid in wanted]
     known = {hit.kbid: hit for hit in (*words.hits, *_with_words(snapshot, asked.resolved, by_meaning_alone))}
     hits = [known[kbid]._replace(score=score) for kbid, score in shown]
-    verdicts = leg.verdict, verdict_of(asked.resolved, words.hits[0] if words.hits else None)
+    by_words_alone = verdict_of(asked.resolved, words.hits[0] if words.hits else None)
     is_whole = len(leg.hits) < RRF_DEPTH and len(words.hits) == words.total
     return Ranking(
         page=hits[1:],
@@ -127,7 +126,7 @@ def by_both(core: Core, snapshot: View, asked: Question) -> Ranking:
         total=len(fused),
         total_is_exact=is_whole,
         method="hybrid",
-        verdict=min(verdicts, key=VERDICTS.index),
+        verdict=verdict_of_both(by_words_alone, leg.verdict if leg.hits else None),
         engine_ms=engine_ms,
         warnings=leg.warnings,
         ranks=_ranks(words.hits, leg.hits),

@@ -85,6 +85,17 @@ def verdict_by_cosine(best: float | None, floors: tuple[float, float] | None) ->
     return "answered" if best >= answered else "weak" if best >= weak else "unanswered"
 
 
+def verdict_of_both(words: Verdict, meaning: Verdict | None) -> Verdict:
+    """Whether a hybrid search is answered: where one of both says so; else meaning decides, for some word or other of a
+    question stands in nearly every store.
+
+    Args:
+        words: by ``verdict_of``.
+        meaning: by ``verdict_by_cosine``; None where no section has a vector.
+    """
+    return "answered" if "answered" in (words, meaning) else meaning or words
+
+
 def matched_terms(resolved: Resolved, matched: int, shares: Sequence[Share] = ()) -> tuple[str, ...]:
     """The query's words that a hit matched, in the order typed; for a word that was expanded, the word found.
 

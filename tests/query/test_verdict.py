@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from query_store import Store, make_store
 
+from kbdb.query.verdict import Verdict, verdict_by_cosine, verdict_of_both
+
 
 @pytest.mark.parametrize(
     ("query", "match"),
@@ -100,3 +102,36 @@ def test_the_alternative_that_matched_is_named() -> None:
     assert resolved.has_choices
     assert store.terms("sto*")[0] in {"stopping", "stored", "store", "storage"}
     assert not store.resolve("stored").has_choices
+
+
+@pytest.mark.parametrize(
+    ("words", "meaning", "both"),
+    [
+        ("answered", "unanswered", "answered"),
+        ("weak", "answered", "answered"),
+        ("weak", "unanswered", "unanswered"),
+        ("unanswered", "weak", "weak"),
+        ("weak", None, "weak"),
+        ("unanswered", None, "unanswered"),
+    ],
+)
+def test_meaning_decides_where_no_leg_answers(words: Verdict, meaning: Verdict | None, both: Verdict) -> None:
+    assert verdict_of_both(words, meaning) == both
+
+
+@pytest.mark.parametrize(
+    ("best", "floors", "verdict"),
+    [
+        (0.5, (0.5, 0.3), "answered"),
+        (0.49, (0.5, 0.3), "weak"),
+        (0.3, (0.5, 0.3), "weak"),
+        (0.29, (0.5, 0.3), "unanswered"),
+        (0.99, None, "weak"),
+        (None, None, "unanswered"),
+        (None, (0.5, 0.3), "unanswered"),
+    ],
+)
+def test_a_cosine_is_judged_by_what_was_measured_of_its_model(
+    best: float | None, floors: tuple[float, float] | None, verdict: Verdict
+) -> None:
+    assert verdict_by_cosine(best, floors) == verdict
