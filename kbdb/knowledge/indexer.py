@@ -132,6 +132,11 @@ class Indexer:
             self._vectors = HeldVectors.load(self.store.layout, self.engine, folders)
         return self._vectors
 
+    @property
+    def holds_many_vectors(self) -> bool:
+        """Whether so many vectors are in memory alone that they should be written."""
+        return self._vectors is not None and self._vectors.is_long
+
     def take_vectors(self, vectors: HeldVectors) -> None:
         """Goes on with these vectors; they are written with the index."""
         self._vectors = vectors
