@@ -235,6 +235,12 @@ class EmbeddingRefusedError(KbdbError):
     code = "EMBEDDING_REFUSED"
 
 
+class EmbeddingTextRefusedError(EmbeddingRefusedError):
+    """It refused what it was sent; another text it may take."""
+
+    code = "EMBEDDING_TEXT_REFUSED"
+
+
 class EmbeddingBadAnswerError(KbdbError):
     """What the embedding service sent is not the vectors that were asked for."""
 

@@ -15,7 +15,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from kbdb.embed.api import BATCH
-from kbdb.errors import CorruptError, EmbeddingBadAnswerError, EmbeddingRefusedError, KbdbError, StaleIndexError
+from kbdb.errors import CorruptError, EmbeddingBadAnswerError, EmbeddingTextRefusedError, KbdbError, StaleIndexError
 from kbdb.index import bitmaps
 from kbdb.ingest.embedding_input import embedding_input
 from kbdb.knowledge.core import Core
@@ -31,7 +31,7 @@ from kbdb.store.ids import kbid_decode, kbid_encode
 FOUND_BY_WORDS = "stored, and found by words"
 
 REFUSED_IN_A_ROW = 3
-"""So many sections refused and none taken: it is not the texts, but a wrong key or address."""
+"""So many sections refused and none taken: it is not the texts, but a wrong model or address."""
 
 MEANWHILE_S = 0.05
 """How often a rebuild lets others write while it waits for a provider, and looks whether it is still wanted."""
@@ -306,7 +306,7 @@ def _embedded(embedding: Embedding, texts: dict[str, str]) -> dict[str, bytes]:
     size = 4 * embedding.provider.dimensions()
     try:
         rows = embedding.vectors_of(list(texts.values()))
-    except (EmbeddingRefusedError, EmbeddingBadAnswerError):
+    except (EmbeddingTextRefusedError, EmbeddingBadAnswerError):
         return _each_alone(embedding, texts)
     return {kbid: rows[size * place : size * (place + 1)] for place, kbid in enumerate(texts)}
 
@@ -317,7 +317,7 @@ def _each_alone(embedding: Embedding, texts: dict[str, str]) -> dict[str, bytes]
     for kbid, text in texts.items():
         try:
             found[kbid] = embedding.vectors_of([text])
-        except (EmbeddingRefusedError, EmbeddingBadAnswerError) as error:
+        except (EmbeddingTextRefusedError, EmbeddingBadAnswerError) as error:
             refused[kbid] = error.message
             if not found and len(refused) == REFUSED_IN_A_ROW:
                 raise

@@ -1,0 +1,228 @@
+"""Measures embedding in the daemon beside onnxruntime alone, the daemon's memory, and searches meanwhile.
+
+    python -m bench.embedding TEXTS.jsonl --sections 1000
+
+TEXTS has an object with ``title`` and ``text`` on each line, as the shared collections do. Needs the extra ``minilm``,
+and Linux. Others may use the machine: CPU is compared, in turns, and each side's best round counts. Exit code 1 where a
+bar is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+import kbdb
+from bench.speed.latency import percentile
+from kbdb.client import Client
+from kbdb.client.stop import stop
+from kbdb.config import EmbeddingConfig
+from kbdb.embed import models
+from kbdb.embed.api import BATCH
+from kbdb.ingest.body import body_of
+from kbdb.model.read import SectionView
+from kbdb.platform import usable_cores
+
+SETTINGS = '[embedding]\nprovider = "onnx"\n'
+LEAST_RATIO, MOST_MB = 0.9, 350.0
+WARM_UP = 8
+POLL_S = 0.25
+SEARCH_PAUSE_S = 0.02
+SEARCHED = 300
+"""Sections that are embedded while somebody searches."""
+
+QUERIES = ("wing lift", "heat transfer", "boundary layer of a plate", "supersonic flow", "shell buckling", "gas")
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What embedding some texts took.
+
+    Attributes:
+        texts: how many.
+        cpu_s, wall_s: seconds.
+        peak_mb: the most memory that the process ever had.
+    """
+
+    texts: int
+    cpu_s: float
+    wall_s: float
+    peak_mb: float
+
+    @property
+    def per_cpu_s(self) -> float:
+        """Texts in a second of CPU."""
+        return self.texts / self.cpu_s
+
+    def __str__(self) -> str:
+        rates = f"{self.per_cpu_s:.1f} texts per second of CPU, {self.texts / self.wall_s:.1f} per second"
+        return f"{rates}, {self.peak_mb:.0f} MB at most"
+
+
+def main(arguments: list[str]) -> int:
+    """Measures and prints; 1 where a bar is missed."""
+    parser = argparse.ArgumentParser(prog="python -m bench.embedding", description=__doc__)
+    parser.add_argument("texts", type=Path)
+    parser.add_argument("--sections", type=int, default=1000)
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--alone", action="store_true", help=argparse.SUPPRESS)
+    parsed = parser.parse_args(arguments)
+    if parsed.alone:
+        print(json.dumps(_onnxruntime_alone(json.loads(parsed.texts.read_text(encoding="utf-8")))))
+        return 0
+    os.environ.pop("KBDB_DAEMON", None)
+    alone, served = [], []
+    with tempfile.TemporaryDirectory(prefix="kb") as folder:
+        work = Path(folder)
+        os.environ["XDG_RUNTIME_DIR"] = folder
+        source = work / "texts.md"
+        source.write_text("\n\n".join(_facts(parsed.texts, parsed.sections)), encoding="utf-8")
+        for number in range(parsed.rounds):
+            home = work / f"round {number}"
+            texts = _learned(home, source)
+            served.append(_in_daemon(home))
+            alone.append(_alone(work, texts[-served[-1].texts :]))
+            print(f"round {number + 1}: daemon {served[-1]}\n         alone {alone[-1]}", flush=True)
+        home = work / "searched"
+        source.write_text("\n\n".join(_facts(parsed.texts, min(SEARCHED, parsed.sections))), encoding="utf-8")
+        _learned(home, source)
+        busy, quiet = _searches(home)
+    ratio = max(run.per_cpu_s for run in served) / max(run.per_cpu_s for run in alone)
+    peak = max(run.peak_mb for run in served)
+    print(f"texts per second of CPU, of onnxruntime alone: {ratio:.3f} (≥ {LEAST_RATIO})")
+    print(f"the daemon's memory at most: {peak:.0f} MB (≤ {MOST_MB:g})")
+    for name, times in (("while it embeds", busy), ("at rest", quiet)):
+        p50, p99 = percentile(times, 0.5), percentile(times, 0.99)
+        print(f"a search by words {name}: p50 {p50:.2f} ms, p99 {p99:.2f} ms, of {len(times)}")
+    return int(ratio < LEAST_RATIO or peak > MOST_MB)
+
+
+def _facts(path: Path, count: int) -> list[str]:
+    with path.open(encoding="utf-8") as lines:
+        given = [json.loads(line) for line in lines]
+    if len(given) < count:
+        raise SystemExit(f"{path} has {len(given)} texts, fewer than {count}")
+    return [f"# {' '.join(one['title'].split()) or 'untitled'}\n\n{one['text']}" for one in given[:count]]
+
+
+def _learned(home: Path, source: Path) -> list[str]:
+    """Makes a database that learned a file, and has nothing embedded; the texts in the order they will be."""
+    home.mkdir()
+    with kbdb.init(home) as kb:
+        views = kb.read_sections(sorted(kb.learn([source]).kbids)).sections
+        texts = [f"{view.title}\n{body_of(_text(view), view.title, view.type)}" for view in views]
+    (home / ".kbdb" / "worker.toml").write_text(SETTINGS, encoding="utf-8")
+    return texts
+
+
+def _text(view: SectionView) -> str:
+    assert isinstance(view.content, str)
+    return view.content
+
+
+def _in_daemon(home: Path) -> Run:
+    """What all but the first batches take, when the model is loaded already."""
+    with Client(home) as client:
+        total = client.status().embedding.waiting
+        process = psutil.Process(client.daemon_pid)
+        begun: tuple[int, float, float] | None = None
+        while left := _waiting(client):
+            if begun is None and left <= total - BATCH:
+                begun = left, _cpu_s(process), time.perf_counter()
+            time.sleep(POLL_S)
+        assert begun is not None, "it was done before it was looked at"
+        left, cpu_s, began = begun
+        run = Run(left, _cpu_s(process) - cpu_s, time.perf_counter() - began, _peak_mb(process.pid))
+    stop(home / ".kbdb")
+    return run
+
+
+def _alone(work: Path, texts: Sequence[str]) -> Run:
+    """The same texts, by onnxruntime and a tokenizer and nothing else, in a process of its own."""
+    given = work / "texts.json"
+    given.write_text(json.dumps(texts), encoding="utf-8")
+    command = [sys.executable, "-m", "bench.embedding", str(given), "--alone"]
+    return Run(**json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout))
+
+
+def _onnxruntime_alone(texts: Sequence[str]) -> dict[str, float]:
+    import numpy as np
+    import onnxruntime
+    from tokenizers import BertWordPieceTokenizer
+
+    known = models.KNOWN["all-MiniLM-L6-v2"]
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = max(1, min(4, usable_cores() // 2))
+    options.inter_op_num_threads = 1
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    options.enable_cpu_mem_arena = False
+    model = models.find(EmbeddingConfig(provider="onnx"), os.environ)
+    session = onnxruntime.InferenceSession(str(model.path), options)
+    tokenizer = BertWordPieceTokenizer(str(known.vocabulary), lowercase=True)
+    tokenizer.enable_truncation(models.MAX_TOKENS)
+    names = {given.name for given in session.get_inputs()}
+
+    def run(text: str) -> None:
+        ids = np.array([tokenizer.encode(text).ids], np.int64)
+        given = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
+        session.run(None, {name: given[name] for name in names})
+
+    for text in texts[:WARM_UP]:
+        run(text)
+    cpu_s, began = time.process_time(), time.perf_counter()
+    for text in texts:
+        run(text)
+    cpu_s, wall_s = time.process_time() - cpu_s, time.perf_counter() - began
+    return {"texts": len(texts), "cpu_s": cpu_s, "wall_s": wall_s, "peak_mb": _peak_mb(os.getpid())}
+
+
+def _searches(home: Path) -> tuple[list[float], list[float]]:
+    """Milliseconds of searches while the daemon embeds, and of as many when it is done."""
+    with Client(home) as client:
+        total = client.status().embedding.waiting
+        while _waiting(client) > total - BATCH:
+            time.sleep(POLL_S)
+        busy: list[float] = []
+        while _waiting(client):
+            busy += _timed(client, 10)
+        quiet = _timed(client, len(busy))
+    stop(home / ".kbdb")
+    return busy, quiet
+
+
+def _timed(client: Client, count: int) -> list[float]:
+    times = []
+    for number in range(count):
+        began = time.perf_counter()
+        client.search(QUERIES[number % len(QUERIES)])
+        times.append((time.perf_counter() - began) * 1000)
+        time.sleep(SEARCH_PAUSE_S)
+    return times
+
+
+def _waiting(client: Client) -> int:
+    return client.status().embedding.waiting
+
+
+def _cpu_s(process: psutil.Process) -> float:
+    times = process.cpu_times()
+    return float(times.user + times.system)
+
+
+def _peak_mb(pid: int) -> float:
+    status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
+    return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM")) / 1024
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
