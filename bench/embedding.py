@@ -18,6 +18,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 import psutil
@@ -26,11 +27,9 @@ import kbdb
 from bench.speed.latency import percentile
 from kbdb.client import Client
 from kbdb.client.stop import stop
-from kbdb.config import EmbeddingConfig
 from kbdb.embed import models
 from kbdb.embed.api import BATCH
 from kbdb.ingest.body import body_of
-from kbdb.model.read import SectionView
 from kbdb.platform import usable_cores
 
 SETTINGS = '[embedding]\nprovider = "onnx"\n'
@@ -120,14 +119,9 @@ def _learned(home: Path, source: Path) -> list[str]:
     home.mkdir()
     with kbdb.init(home) as kb:
         views = kb.read_sections(sorted(kb.learn([source]).kbids)).sections
-        texts = [f"{view.title}\n{body_of(_text(view), view.title, view.type)}" for view in views]
+        texts = [f"{view.title}\n{body_of(view.content.decode(), view.title, view.type)}" for view in views]
     (home / ".kbdb" / "worker.toml").write_text(SETTINGS, encoding="utf-8")
     return texts
-
-
-def _text(view: SectionView) -> str:
-    assert isinstance(view.content, str)
-    return view.content
 
 
 def _in_daemon(home: Path) -> Run:
@@ -166,8 +160,11 @@ def _onnxruntime_alone(texts: Sequence[str]) -> dict[str, float]:
     options.inter_op_num_threads = 1
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     options.enable_cpu_mem_arena = False
-    model = models.find(EmbeddingConfig(provider="onnx"), os.environ)
-    session = onnxruntime.InferenceSession(str(model.path), options)
+    package = find_spec(known.package)
+    assert package is not None
+    assert package.submodule_search_locations is not None
+    model = Path(package.submodule_search_locations[0]) / models.MODEL_FILE
+    session = onnxruntime.InferenceSession(str(model), options)
     tokenizer = BertWordPieceTokenizer(str(known.vocabulary), lowercase=True)
     tokenizer.enable_truncation(models.MAX_TOKENS)
     names = {given.name for given in session.get_inputs()}
