@@ -85,7 +85,6 @@ def test_a_provider_in_trouble_is_tried_again_by_and_by(root: Path, service: Mea
     running.learn("Rain.")
     wait_for(lambda: service.asked >= 4)
     assert "answered 403" in running.status().trouble
-    assert not running.embedder.is_busy
     service.status = 200
     wait_for(lambda: service.texts == ["Rain.\nRain."])
     wait_for(lambda: running.status().trouble == "")
