@@ -24,6 +24,8 @@ first must not hold up the event loop, and with the second threads wait for each
 MEMORY = 16
 """About how many searches it remembers: one that chance held up must not count for much."""
 
+LEXICAL = "lexical"
+
 MAX_HITS = 20
 MAX_CHARACTERS = 256
 MAX_WORDS = 8
@@ -46,10 +48,12 @@ class Pace:
 
     Args:
         may_hang: whether the files are where reading one may take for ever; then no search is quick.
+        mode: of searches that name none.
     """
 
-    def __init__(self, *, may_hang: bool = False) -> None:
+    def __init__(self, *, may_hang: bool = False, mode: str = LEXICAL) -> None:
         self._may_hang = may_hang
+        self._mode = mode
         self._cpu_ms = 2 * QUICK_CPU_MS
         self._engine_ms = self._took_ms = 0.0
 
@@ -57,6 +61,8 @@ class Pace:
         """Whether a request is a search that takes little time."""
         return (
             isinstance(params, Search)
+            # Other modes ask a provider for the vector of the query.
+            and (params.mode or self._mode) == LEXICAL
             and self._cpu_ms < QUICK_CPU_MS
             and self._engine_ms < QUICK_ENGINE_MS
             and self._took_ms < QUICK_MS
@@ -68,7 +74,9 @@ class Pace:
         )
 
     def note(self, answer: PagedSearchResult, cpu_s: float) -> None:
-        """Takes in what a search took, and how much of it was CPU, wherever it was answered."""
+        """Takes in what a search by words took, and how much of it was CPU, wherever it was answered."""
+        if answer.search_mode != LEXICAL:
+            return
         self._cpu_ms += (cpu_s * 1000 - self._cpu_ms) / MEMORY
         self._engine_ms += (answer.engine_ms - self._engine_ms) / MEMORY
         self._took_ms += (answer.elapsed_ms - self._took_ms) / MEMORY

@@ -100,7 +100,7 @@ class Server:
         self._queue = FairQueue()
         self._reading: KnowledgeBase | KbdbError | None = None
         self._readable = Event()
-        self._pace = Pace(may_hang=platform.is_network_file_system(kb.root))
+        self._pace = Pace(may_hang=platform.is_network_file_system(kb.root), mode=kb.default_mode)
         self._readers = ThreadPoolExecutor(READERS, "kbdb-reader")
         self.embedder = Embedder(self._queue.put, embeds=kb.embeds)
         self.writer = Writer(kb, self._queue, lock, self.publish, self._leave_soon)

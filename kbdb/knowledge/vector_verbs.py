@@ -62,6 +62,11 @@ class VectorVerbs:
         """Whether a provider is configured."""
         return self._core.embedding.is_configured
 
+    @property
+    def default_mode(self) -> str:
+        """How searches are made that name no mode."""
+        return self._core.config.search.mode
+
     def note_trouble(self, trouble: str) -> None:
         """Has ``status`` tell why nothing is embedded now; ``""`` once something is."""
         self._core.embedding.trouble = trouble

@@ -121,3 +121,27 @@ def test_nothing_is_quick_where_a_file_may_hang() -> None:
     pace = Pace(may_hang=True)
     note(pace, 100)
     assert not pace.is_quick(Search(query="gate"))
+
+
+@pytest.mark.parametrize(
+    ("default", "asked", "is_quick"),
+    [
+        ("lexical", None, True),
+        ("lexical", "vector", False),
+        ("lexical", "hybrid", False),
+        ("hybrid", None, False),
+        ("hybrid", "lexical", True),
+    ],
+)
+def test_a_search_that_asks_a_provider_never_holds_up_the_event_loop(
+    default: str, asked: str | None, *, is_quick: bool
+) -> None:
+    pace = Pace(mode=default)
+    note(pace, 100)
+    assert pace.is_quick(Search(query="gate", mode=asked)) is is_quick
+
+
+def test_what_searches_by_meaning_take_says_nothing_of_those_by_words(quick: Pace) -> None:
+    for _ in range(100):
+        quick.note(replace(ANSWER, search_mode="hybrid", elapsed_ms=900.0), 0.5)
+    assert quick.is_quick(Search(query="gate"))
