@@ -35,7 +35,7 @@ from kbdb.platform import usable_cores
 SETTINGS = '[embedding]\nprovider = "onnx"\n'
 LEAST_RATIO, MOST_MB = 0.9, 350.0
 WARM_UP = 8
-POLL_S = 0.25
+POLL_S = 1.0
 SEARCH_PAUSE_S = 0.02
 SEARCHED = 300
 """Sections that are embedded while somebody searches."""

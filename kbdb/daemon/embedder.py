@@ -106,6 +106,9 @@ class Embedder(threading.Thread):
             if isinstance(reading, KnowledgeBase) and reading.generation != self._generation:
                 self._generation = reading.generation
                 self._try_soon()
+            if self._trouble and isinstance(reading, KnowledgeBase) and not reading.embedding_trouble:
+                # A rebuild found that it is over.
+                self._not_before = 0.0
             self._look()
 
     def answer_when_embedded(self, job: Job, learned: AddSectionResult, deliver: Deliver) -> None:

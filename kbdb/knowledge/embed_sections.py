@@ -223,6 +223,7 @@ def rebuild(core: Core, progress: Report | None = None) -> int:
     embedding.at_rest = True
     try:
         core.hold_vectors(_made_anew(core, progress))
+        embedding.trouble = ""
         core.checkpoint()
     finally:
         embedding.at_rest = False

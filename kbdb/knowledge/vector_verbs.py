@@ -67,6 +67,11 @@ class VectorVerbs:
         """How searches are made that name no mode."""
         return self._core.config.search.mode
 
+    @property
+    def embedding_trouble(self) -> str:
+        """What ``note_trouble`` was told last."""
+        return self._core.embedding.trouble
+
     def note_trouble(self, trouble: str) -> None:
         """Has ``status`` tell why nothing is embedded now; ``""`` once something is."""
         self._core.embedding.trouble = trouble

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
@@ -49,12 +49,14 @@ class Embedding:
 
     def learn(self, content: str) -> Any:
         """Learns a text; the answer, once it is stored."""
+        return self.write(lambda kb: kb.learn(content=content, title=content))
+
+    def rebuild(self) -> Any:
+        return self.write(lambda kb: kb.rebuild(), is_short=False)
+
+    def write(self, verb: Callable[[KnowledgeBase], Any], *, is_short: bool = True) -> Any:
         answers: SimpleQueue[Any] = SimpleQueue()
-
-        def run(kb: KnowledgeBase, _: Any) -> Any:
-            return kb.learn(content=content, title=content)
-
-        self.queue.put(Job("owner", "addSection", "process 1", run, True, answers.put))
+        self.queue.put(Job("owner", "a write", "process 1", lambda kb, _: verb(kb), is_short, answers.put))
         return answers.get()
 
     def close(self) -> None:
@@ -110,6 +112,19 @@ def test_what_is_learned_in_time_of_trouble_has_it_tried_again_soon_but_not_at_o
     service.status = 200
     running.learn("Fog.")
     wait_for(lambda: len(service.texts) == 4)
+    running.close()
+
+
+def test_a_rebuild_that_succeeds_ends_the_trouble(root: Path, service: MeaningService) -> None:
+    service.status = 403
+    running = Embedding(root, first_pause_s=3600.0, soon_s=3600.0)
+    running.learn("Rain.")
+    wait_for(lambda: running.status().trouble != "")
+    service.status = 200
+    assert running.rebuild().vectors == 1
+    assert running.status().trouble == ""
+    running.learn("Snow.")
+    wait_for(lambda: running.status().vectors == 2)
     running.close()
 
 
