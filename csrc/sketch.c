@@ -198,7 +198,8 @@ kb_sketch_bound kb_sketch_refine(const kb_sketches *sketches, const kb_sketch_wa
     float coarse = most - (sketches->coarse.errors[record] + query->error);
     float fine = about_of(ways->multiply(line, query->codes, sketches->lines), query, sketches->fine.scales[record]);
     float about = coarse + fine;
-    return (kb_sketch_bound){about + (error + query->error * (1.0f + error)) + SLACK, about};
+    float off = (error + query->error * (1.0f + error)) + SLACK;
+    return (kb_sketch_bound){about + off, about - off};
 }
 
 static int32_t multiply_portable(const uint8_t *line, const int8_t *codes, uint32_t lines) {

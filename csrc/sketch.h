@@ -62,10 +62,10 @@ extern const kb_sketch_ways kb_sketch_portable;
 /* NULL where the compiler or this processor has no AVX2. */
 const kb_sketch_ways *kb_sketch_avx2(void);
 
-/* What a cosine is at most, and about. */
+/* What a cosine is at most, and at least. */
 typedef struct {
     float most;
-    float about;
+    float least;
 } kb_sketch_bound;
 
 /* What the cosine of a record with the query is by both layers; `most` is what it is at most by the coarse one. */

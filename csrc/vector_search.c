@@ -2,6 +2,7 @@
 #include "vector_search.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -163,6 +164,39 @@ static void look_at_all(task *search) {
             look_at(search, block * 64 + (uint32_t)__builtin_ctzll(left));
 }
 
+/* The largest of what the cosines of records are at least, with the least of them on top: as many as there is room for
+ * are known to reach it, without their vectors being read. */
+typedef struct {
+    float *values;
+    uint32_t limit;
+    uint32_t count;
+} floors;
+
+static void add_floor(floors *known, float value) {
+    float *values = known->values;
+    uint32_t at = 0;
+    if (known->count < known->limit) {
+        for (at = known->count++; at > 0 && values[(at - 1) / 2] > value; at = (at - 1) / 2)
+            values[at] = values[(at - 1) / 2];
+        values[at] = value;
+        return;
+    }
+    if (value <= values[0])
+        return;
+    for (;;) {
+        uint64_t child = (uint64_t)at * 2 + 1;
+        if (child >= known->count)
+            break;
+        if (child + 1 < known->count && values[child + 1] < values[child])
+            child++;
+        if (values[child] >= value)
+            break;
+        values[at] = values[child];
+        at = (uint32_t)child;
+    }
+    values[at] = value;
+}
+
 /* Records that may be hits, and what their cosines are at most. */
 typedef struct {
     uint32_t count;
@@ -170,17 +204,30 @@ typedef struct {
     float most[DEFERRED];
 } deferred;
 
-/* A search that goes through sketches. */
+/* A search that goes through sketches. Records wait for the fine layer of their sketch, then for their vector. */
 typedef struct {
     task *search;
     const kb_sketch_ways *ways;
     const kb_sketch_query *query;
-    deferred *waiting;
+    floors known;
+    deferred coarse;
+    deferred fine;
 } sketch_task;
 
+static float least_by(const sketch_task *by) {
+    const float least = least_of(by->search);
+    const bool is_known = by->known.count == by->known.limit;
+    return is_known && by->known.values[0] > least ? by->known.values[0] : least;
+}
+
+static void defer(deferred *waiting, uint32_t record, float most) {
+    waiting->records[waiting->count] = record;
+    waiting->most[waiting->count++] = most;
+}
+
 /* Drops those that cannot be hits any more. */
-static void drop(const task *search, deferred *waiting) {
-    const float least = least_of(search);
+static void drop(const sketch_task *by, deferred *waiting) {
+    const float least = least_by(by);
     uint32_t left = 0;
     for (uint32_t i = 0; i < waiting->count; i++) {
         waiting->records[left] = waiting->records[i];
@@ -190,64 +237,77 @@ static void drop(const task *search, deferred *waiting) {
     waiting->count = left;
 }
 
-/* Looks at those that wait and may still be hits by both layers of their sketches. */
-static void settle(const sketch_task *by) {
-    task *search = by->search;
-    deferred *waiting = by->waiting;
-    uint32_t left = 0;
-    for (uint32_t i = 0; i < waiting->count; i++) {
-        const uint32_t record = waiting->records[i];
-        const float least = least_of(search);
-        if (waiting->most[i] < least)
-            continue;
-        kb_sketch_bound bound = kb_sketch_refine(search->part->sketches, by->ways, record, by->query, waiting->most[i]);
-        if (bound.about >= least) {
-            look_at(search, record);
-        } else if (bound.most >= least) {
-            waiting->records[left] = record;
-            waiting->most[left++] = bound.most;
-        }
-    }
-    for (uint32_t i = 0; i < left; i++)
-        if (waiting->most[i] >= least_of(search))
-            look_at(search, waiting->records[i]);
-    waiting->count = 0;
-}
-
-static void make_room(const sketch_task *by) {
-    drop(by->search, by->waiting);
-    if (by->waiting->count > DEFERRED / 2)
+static void make_room(sketch_task *by, deferred *waiting, void (*settle)(sketch_task *)) {
+    drop(by, waiting);
+    if (waiting->count > DEFERRED / 2)
         settle(by);
 }
 
-/* Goes through one block. Vectors that are about as good as the heap's are looked at at once, so that what has to be
- * reached rises quickly; those that only may be wait, and few of them are still worth a look in the end. */
-static void look_at_block(const sketch_task *by, uint32_t block) {
-    task *search = by->search;
-    const kb_sketches *sketches = search->part->sketches;
+/* Vectors lie far apart, and one is read in less time than it takes to come. */
+static void prefetch(const uint8_t *vector, size_t bytes) {
+    for (size_t at = 0; at < bytes; at += 64)
+        __builtin_prefetch(vector + at);
+}
+
+static void look_at_fine(sketch_task *by) {
+    const kb_vectors *vectors = by->search->part->vectors;
+    deferred *waiting = &by->fine;
+    drop(by, waiting);
+    for (uint32_t i = 0; i < waiting->count; i++) {
+        if (i + 1 < waiting->count)
+            prefetch(kb_vectors_components(vectors, waiting->records[i + 1]), 4 * (size_t)vectors->dimensions);
+        if (waiting->most[i] >= least_by(by))
+            look_at(by->search, waiting->records[i]);
+    }
+    waiting->count = 0;
+}
+
+/* Reads the fine layer of a record, of which the coarse one says what its cosine is at most. */
+static void refine(sketch_task *by, uint32_t record, float most) {
+    const kb_sketch_bound bound = kb_sketch_refine(by->search->part->sketches, by->ways, record, by->query, most);
+    add_floor(&by->known, bound.least);
+    if (bound.most < least_by(by))
+        return;
+    if (by->fine.count == DEFERRED)
+        make_room(by, &by->fine, look_at_fine);
+    defer(&by->fine, record, bound.most);
+}
+
+static void refine_coarse(sketch_task *by) {
+    deferred *waiting = &by->coarse;
+    for (uint32_t i = 0; i < waiting->count; i++)
+        if (waiting->most[i] >= least_by(by))
+            refine(by, waiting->records[i], waiting->most[i]);
+    waiting->count = 0;
+}
+
+/* Goes through one block. Of vectors that are about as good as what has to be reached the fine layer is read at once,
+ * so that it rises quickly; those that only may be wait, and few of them are still worth a look in the end. */
+static void look_at_block(sketch_task *by, uint32_t block) {
+    const kb_sketches *sketches = by->search->part->sketches;
     float most[KB_SKETCH_BLOCK];
-    uint64_t left = candidates(search, block);
+    uint64_t left = candidates(by->search, block);
     if (left != 0)
-        left &= by->ways->find(sketches, block, by->query, least_of(search), most);
+        left &= by->ways->find(sketches, block, by->query, least_by(by), most);
     for (; left != 0; left &= left - 1) {
         const uint32_t place = (uint32_t)__builtin_ctzll(left);
         const uint32_t record = block * KB_SKETCH_BLOCK + place;
-        const float least = least_of(search);
+        const float least = least_by(by);
         if (most[place] - (sketches->coarse.errors[record] + by->query->error) >= least) {
-            look_at(search, record);
+            refine(by, record, most[place]);
         } else if (most[place] >= least) {
-            if (by->waiting->count == DEFERRED)
-                make_room(by);
-            by->waiting->records[by->waiting->count] = record;
-            by->waiting->most[by->waiting->count++] = most[place];
+            if (by->coarse.count == DEFERRED)
+                make_room(by, &by->coarse, refine_coarse);
+            defer(&by->coarse, record, most[place]);
         }
     }
 }
 
-static void look_at_best(const sketch_task *by) {
+static void look_at_best(sketch_task *by) {
     for (uint32_t block = 0; block < kb_bitmap_words(by->search->part->vectors->count); block++)
         look_at_block(by, block);
-    settle(by);
+    refine_coarse(by);
+    look_at_fine(by);
 }
 
 kb_status kb_vector_search(const kb_vector_searcher *searcher, const uint8_t *query, const uint8_t *const *allowed,
@@ -255,30 +315,37 @@ kb_status kb_vector_search(const kb_vector_searcher *searcher, const uint8_t *qu
     const uint32_t dimensions = searcher->dimensions;
     double *wide = malloc((size_t)dimensions * sizeof *wide);
     int8_t *codes = malloc(kb_sketch_query_bytes(dimensions));
-    deferred *waiting = malloc(sizeof *waiting);
+    const uint32_t room = limit < searcher->sections ? limit : (uint32_t)searcher->sections;
+    float *values = malloc(((size_t)room + 1) * sizeof *values);
+    sketch_task *by = malloc(sizeof *by);
     task search = {.allowed = allowed, .dot = ways->dot, .query = wide, .dimensions = dimensions, .hits = hits};
     kb_sketch_query sketch;
-    sketch_task by = {&search, ways->sketches, &sketch, waiting};
-    kb_status status = wide == NULL || codes == NULL || waiting == NULL ? KB_E_MEMORY : KB_OK;
+    kb_status status = wide == NULL || codes == NULL || values == NULL || by == NULL ? KB_E_MEMORY : KB_OK;
     if (status == KB_OK) {
-        waiting->count = 0;
         kb_dot_widen(query, dimensions, wide);
         search.length = sqrt(ways->dot(wide, query, dimensions));
-        search.limit = search.length > 0.0 ? limit : 0;
+        search.limit = search.length > 0.0 ? room : 0;
     }
-    if (search.limit > 0)
+    if (search.limit > 0) {
         kb_sketch_query_new(wide, dimensions, search.length, codes, &sketch);
+        by->search = &search;
+        by->ways = ways->sketches;
+        by->query = &sketch;
+        by->known = (floors){values, room, 0};
+        by->coarse.count = by->fine.count = 0;
+    }
     for (uint32_t i = 0; i < searcher->count && search.limit > 0; i++) {
         search.part = &searcher->parts[i];
         if (ways->sketches == NULL || search.part->sketches == NULL)
             look_at_all(&search);
         else
-            look_at_best(&by);
+            look_at_best(by);
     }
     finish(&search);
     *count = search.count;
     free(wide);
     free(codes);
-    free(waiting);
+    free(values);
+    free(by);
     return status;
 }

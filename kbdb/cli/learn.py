@@ -34,7 +34,9 @@ def learn(
     section_type: Annotated[
         SectionType | None,
         typer.Option(
-            "--section-type", help="What the sections are for; else default. A skill or agent is one whole file."
+            "--section-type",
+            help="What the sections are for; else default. A skill or agent is one whole file, "
+            "called by its title in kebab-case.",
         ),
     ] = None,
     docid: Annotated[

@@ -33,7 +33,7 @@ def add(
             "--argument",
             metavar="NAME[?][:TYPE[:TEXT]]",
             help="Says of an argument that it is a string, number or boolean, and what it is for; ? lets it be left "
-            "out. May be repeated.",
+            "out. May be repeated; what was said before of other arguments stays.",
         ),
     ] = None,
     tags: Annotated[str | None, typer.Option("--tags", metavar="A,B", help="Tags, divided by commas.")] = None,

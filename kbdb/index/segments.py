@@ -180,8 +180,8 @@ class SegmentList:
     def flush_from(self, *, soon: bool = False, least: int = 0) -> int:
         """The first place to merge from when the index is written: all in memory, and older segments not much larger.
 
-        Each segment kept is more than twice as large as all after it, so that a section is rewritten a number of times
-        that grows with the logarithm of the store.
+        Each segment kept is more than twice as large as the next, so that a section is rewritten a number of times that
+        grows with the logarithm of the store.
 
         Args:
             soon: a commit waits: what is written stays in proportion to what is new, and larger segments wait longer.

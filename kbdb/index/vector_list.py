@@ -133,7 +133,7 @@ class VectorList:
 
     def write_from(self, *, soon: bool = False) -> int:
         """The first place to merge from when the list is written: what is not on disk as it should be, and older files
-        not much larger. Each file kept holds more than twice as many vectors as all after it.
+        not much larger. Each file kept holds more than twice as many vectors as the next.
 
         Args:
             soon: others wait, so that larger files wait for another time.

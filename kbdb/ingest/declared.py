@@ -1,4 +1,4 @@
-"""What the front matter of a skill or an agent declares beyond a document's: its name and its arguments.
+"""What the front matter of a skill or an agent declares beyond a document's: its name, arguments and skills.
 
 ```yaml
 name: deploy-service
@@ -8,6 +8,7 @@ arguments:
     description: which one to deploy
     required: true        # the default
   - region                # the same as `name: region`
+skills: [review, deploy]  # of an agent; `review, deploy` says the same
 ```
 
 TOML says the same with ``[[arguments]]``. As in ``front_matter``, YAML is read as events: aliases count as nothing.
@@ -40,10 +41,14 @@ _KEYS = ("name", "type", "description", "required")
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """What was declared; ``faults`` say which declarations could not be understood, and what would be right."""
+    """What was declared; ``faults`` say which declarations could not be understood, and what would be right.
+
+    ``skills``: names or kbids, each once; None where nothing is said of them.
+    """
 
     name: str = ""
     arguments: tuple[SkillArgument, ...] = ()
+    skills: tuple[str, ...] | None = None
     faults: tuple[str, ...] = ()
 
 
@@ -66,7 +71,8 @@ def read_declared(head: str) -> Declared:
         argument = _argument(given, faults)
         if argument is not None:
             arguments.setdefault(argument.name, argument)
-    return Declared(one_line(name) if isinstance(name, str) else "", tuple(arguments.values()), tuple(faults))
+    skills = _skills(values["skills"], faults) if "skills" in values else None
+    return Declared(one_line(name) if isinstance(name, str) else "", tuple(arguments.values()), skills, tuple(faults))
 
 
 def argument_faults(argument: SkillArgument) -> Iterator[str]:
@@ -82,6 +88,14 @@ def _listed(value: Any, faults: list[str]) -> list[Any]:
         return value or []
     faults.append("arguments is not a list: write each as an entry with a name")
     return []
+
+
+def _skills(value: Any, faults: list[str]) -> tuple[str, ...]:
+    listed = value.split(",") if isinstance(value, str) else value or []
+    if not isinstance(listed, list) or not all(isinstance(name, str) for name in listed):
+        faults.append("skills is not a list of names: write it like [review, deploy]")
+        return ()
+    return tuple(dict.fromkeys(name for given in listed if (name := one_line(given))))
 
 
 def _argument(given: Any, faults: list[str]) -> SkillArgument | None:

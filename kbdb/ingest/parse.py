@@ -38,7 +38,7 @@ def parse(data: bytes, name: str, type: str | None = None, title: str = "") -> P
     if len(data) > MAX_SOURCE_BYTES:
         raise TooLargeError(
             f"{label} has {len(data):,} bytes, more than the {MAX_SOURCE_BYTES:,} that one source may have",
-            "split it into smaller files, or leave it out with --exclude or a .kbdbignore file",
+            "split it into smaller ones; in a folder, exclude or a .kbdbignore file leaves it out",
         )
     media_type = type or media_type_of(name, data)
     title, base = one_line(title), one_line(base_name(name))

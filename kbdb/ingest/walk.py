@@ -137,7 +137,9 @@ def _is_named_folder(path: Path) -> bool:
     except (OSError, ValueError) as error:
         raise SourceUnreadableError(f"{path}: {error}", "check its permissions") from error
     if not (stat.S_ISDIR(mode) or stat.S_ISREG(mode)):
-        raise InvalidArgumentError(f"{path} is neither a file nor a folder", "pipe its content: … | kbdb learn -")
+        raise InvalidArgumentError(
+            f"{path} is neither a file nor a folder", "learn its content in the place of its path"
+        )
     if not stat.S_ISDIR(mode):
         return False
     if all(os.path.isfile(path / name) for name in EXPORT_MARKS):

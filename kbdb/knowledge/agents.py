@@ -1,8 +1,10 @@
 """Agents by name: documents that open with a section of the section type ``agent``, the persona, and list skills.
 
 An agent is a live document that opens with a live persona of its own title. The skills are the sections of type
-``skill`` that it lists, in its order, each read through its revisions. One that is not live any more stays listed, and
-has no name. Of several agents of a name, one without a source goes before those with one, then the one changed last.
+``skill`` that it lists, in its order, each read through its revisions. Where it lists none, as a file cannot, they are
+those that its front matter names, whatever is stored under these names now. One that is not live any more, or not yet,
+stays listed, and has no name. Of several agents of a name, one without a source goes before those with one, then the
+one changed last.
 """
 
 from __future__ import annotations
@@ -11,13 +13,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 
+from kbdb.builtin import BUILT_IN
 from kbdb.errors import AgentNotFoundError, SkillNotFoundError
+from kbdb.ingest.declared import read_declared
 from kbdb.knowledge.admission import live_twins, text_keys_of
 from kbdb.knowledge.core import Core
 from kbdb.knowledge.entries import text_of
 from kbdb.knowledge.grouping import Rehoused, rehouse
 from kbdb.knowledge.names import check_name, name_of
-from kbdb.knowledge.skills import BUILT_IN, built_in_text, declared_of, no_skill, ranked, skills_by_name
+from kbdb.knowledge.skills import built_in_item, declared_of, front_matter, no_skill, ranked, skills_by_name
 from kbdb.knowledge.sourceless import own_document
 from kbdb.knowledge.stating import Named, homes_of, read_text, state
 from kbdb.knowledge.templates import Value, arguments_of, check_values, rendered
@@ -38,13 +42,30 @@ class AgentOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class _Skill:
+    """What an agent's reference leads to: no section where it is not live, no kbid where none is stored."""
+
+    kbid: str
+    section: Section | None
+    declared: str = ""
+
+    @property
+    def missing(self) -> str:
+        """What an agent is told that has to do without it."""
+        if self.declared:
+            return f"No skill {self.declared} is stored."
+        back = f"if it was forgotten, kbdb restore {self.kbid} brings it back"
+        return f"Section {self.kbid} is not live any more; {back}."
+
+
+@dataclass(frozen=True, slots=True)
 class _Agent:
-    """A live agent; ``skills`` are the sections that its references lead to, None for those that are not live."""
+    """A live agent; ``listed`` are the skills of its document, ``skills`` what those or its front matter lead to."""
 
     home: Manifest
     persona: Section
     listed: tuple[str, ...]
-    skills: tuple[tuple[str, Section | None], ...]
+    skills: tuple[_Skill, ...]
 
     @property
     def named(self) -> Named:
@@ -52,8 +73,8 @@ class _Agent:
 
     def shown_skills(self) -> tuple[AgentSkill, ...]:
         return tuple(
-            AgentSkill(kbid, name_of(section.title) if section else None, position)
-            for position, (kbid, section) in enumerate(self.skills)
+            AgentSkill(skill.kbid, name_of(skill.section.title) if skill.section else None, position, skill.declared)
+            for position, skill in enumerate(self.skills)
         )
 
 
@@ -97,17 +118,24 @@ def add_agent(core: Core, name: str, persona: bytes, options: AgentOptions) -> A
     text = read_text("agent", name, persona)
     before = _agents(core).get(name, [])
     wanted = _Wanted(core, options.who)
-    for skill in options.skills or ():
+    said = text.declared.skills if options.skills is None else options.skills
+    if said is None and before:
+        wanted.keep(before[0].skills)
+    for skill in said or ():
         wanted.add(skill)
     wanted.require_all()
-    listed = wanted.kbids if options.skills is not None or not before else [kbid for kbid, _ in before[0].skills]
+    listed = wanted.kbids
+    head = text.head if text.has_front_matter or not before else before[0].home.head
+    if options.skills == () and (declared := read_declared(head)).skills:
+        # Without a listed skill, those of the front matter would count.
+        head = front_matter(declared.arguments) if declared.arguments else ""
     sections = [*wanted.sections, *core.readable(kbid for kbid in listed if kbid not in wanted.own_documents)]
     sections.sort(key=lambda section: listed.index(section.kbid))
     stated = state(
         core,
         text,
         [agent.named for agent in before],
-        head=text.head if text.has_front_matter or not before else before[0].home.head,
+        head=head,
         description=options.description,
         listed=sections,
         brought=wanted.own_documents,
@@ -115,6 +143,7 @@ def add_agent(core: Core, name: str, persona: bytes, options: AgentOptions) -> A
     )
     gone = set(listed) - {section.kbid for section in sections}
     warnings = [f"section {kbid} is not stored any more and was left out" for kbid in sorted(gone)]
+    warnings += [f"no skill {name} is stored; it was left out" for name in wanted.left_out]
     built = [f"the skill {section.title} was built in; it is stored now, as it is" for section in wanted.sections]
     agents = _agents(core).get(name, [])
     return AddAgentResult(
@@ -163,6 +192,7 @@ class _Wanted:
         sections: those built in, which are to be stored with the agent.
         own_documents: the documents of those, by kbid.
         unknown: names and kbids of which there is no live skill.
+        left_out: names that the agent had so far, and of which there is no skill.
     """
 
     def __init__(self, core: Core, who: str) -> None:
@@ -172,6 +202,17 @@ class _Wanted:
         self.sections: list[Section] = []
         self.own_documents: dict[str, Manifest] = {}
         self.unknown: list[str] = []
+        self.left_out: list[str] = []
+
+    def keep(self, skills: Sequence[_Skill]) -> None:
+        """Adds what the agent had before, live or not."""
+        for skill in skills:
+            if skill.kbid:
+                self.kbids.append(skill.kbid)
+            elif skill.section:
+                self.add(skill.declared)
+            else:
+                self.left_out.append(skill.declared)
 
     def add(self, skill: str) -> None:
         """Adds a skill by its name or kbid."""
@@ -195,11 +236,11 @@ class _Wanted:
             raise SkillNotFoundError(f"no skills {', '.join(map(repr, self.unknown))}", "kbdb skill list shows them")
 
     def _bring(self, name: str) -> str:
-        text = read_text("skill", name, built_in_text(name))
-        section = text.item.section
+        item = built_in_item(name)
+        section = item.section
         if section.kbid not in self.own_documents:
             self.sections.append(section)
-            home = own_document(self._core, [text.item], description=text.description, who=self._who)
+            home = own_document(self._core, [item], description=BUILT_IN[name], who=self._who)
             self.own_documents[section.kbid] = home
         return section.kbid
 
@@ -207,6 +248,7 @@ class _Wanted:
 def _agents(core: Core) -> dict[str, list[_Agent]]:
     """All live agents by name, of each name the one that counts first."""
     found: dict[str, list[_Agent]] = {}
+    named = _Declared(core)
     personas = core.indexer.holding("section_type:agent")
     for manifest in core.indexer.manifests_listing(*sorted(personas)):
         opening = manifest.sections[0].kbid
@@ -217,12 +259,37 @@ def _agents(core: Core) -> dict[str, list[_Agent]]:
             continue
         listed = dict.fromkeys(place.kbid for place in manifest.sections if _may_be_skill(core, place.kbid))
         skills = dict.fromkeys(core.beliefs.head_of(kbid) for kbid in listed)
-        led_to = tuple((kbid, _live(core, kbid, "skill")) for kbid in skills)
+        led_to = tuple(_Skill(kbid, _live(core, kbid, "skill")) for kbid in skills) or named.of(manifest)
         found.setdefault(name_of(persona.title), []).append(_Agent(manifest, persona, tuple(listed), led_to))
     for same in found.values():
         same.sort(key=lambda agent: agent.home.updated, reverse=True)
         same.sort(key=lambda agent: bool(agent.home.origin.source))
     return found
+
+
+class _Declared:
+    """The skills that front matter names; what is stored is looked through when the first is looked for."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        self._stored: dict[str, list[Section]] | None = None
+
+    def of(self, manifest: Manifest) -> tuple[_Skill, ...]:
+        """Those of an agent's document."""
+        return tuple(map(self._one, read_declared(manifest.head).skills or ()))
+
+    def _one(self, name: str) -> _Skill:
+        if self._stored is None:
+            self._stored = skills_by_name(self._core)[0]
+        for meant in dict.fromkeys((name, name_of(name))):
+            if meant in self._stored:
+                section = ranked(self._core, self._stored[meant])[0].section
+                return _Skill(section.kbid, section, name)
+            if meant in BUILT_IN:
+                return _Skill("", built_in_item(meant).section, name)
+        by_kbid = (one for same in self._stored.values() for one in same if one.kbid == name)
+        section_of = next(by_kbid, None)
+        return _Skill(section_of.kbid if section_of else "", section_of, name)
 
 
 def _may_be_skill(core: Core, kbid: str) -> bool:
@@ -251,7 +318,7 @@ def _definition(core: Core, name: str, agent: _Agent) -> AgentDefinition:
 
 
 def _live_skills(core: Core, agent: _Agent) -> list[Named]:
-    sections = [section for _, section in agent.skills if section]
+    sections = [skill.section for skill in agent.skills if skill.section]
     homes = homes_of(core, sections)
     return [Named(section, homes.get(section.kbid)) for section in sections]
 
@@ -260,14 +327,13 @@ def _pieces(core: Core, agent: _Agent) -> Iterator[str]:
     """The persona, then the skills in their order, each under its name."""
     yield text_of(agent.persona).strip()
     homes = {named.section.kbid: named.home for named in _live_skills(core, agent)}
-    for kbid, section in agent.skills:
-        if section is None:
-            back = f"if it was forgotten, kbdb restore {kbid} brings it back"
-            yield f"# Missing skill\n\nSection {kbid} is not live any more; {back}."
+    for skill in agent.skills:
+        if skill.section is None:
+            yield f"# Missing skill\n\n{skill.missing}"
             continue
-        home = homes[kbid]
-        said = [home.description] if home and home.description else []
-        yield "\n\n".join([f"# Skill: {name_of(section.title)}", *said, text_of(section).strip()])
+        name, home = name_of(skill.section.title), homes[skill.section.kbid]
+        said = home.description if home else "" if skill.kbid else BUILT_IN[name]
+        yield "\n\n".join(filter(None, [f"# Skill: {name}", said, text_of(skill.section).strip()]))
 
 
 def _homes_for_skills(core: Core, agent: _Agent, who: str) -> Rehoused:

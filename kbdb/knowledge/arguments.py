@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from kbdb.checks import utf8
 from kbdb.errors import InvalidArgumentError
 from kbdb.model.truth import SECTION_TYPES
-from kbdb.store.ids import check_docid, kbid_decode
+from kbdb.store.ids import kbid_decode
 from kbdb.store.manifest import WHO
 
 
@@ -40,17 +40,6 @@ def check_kbids(kbids: Iterable[str]) -> None:
     """Raises InvalidIdError for what is not a kbid."""
     for kbid in kbids:
         kbid_decode(kbid)
-
-
-def names_section(kbid: str | None, docid: str | None) -> bool:
-    """Whether it is the kbid that is given; exactly one of them must be."""
-    if (kbid is None) == (docid is None):
-        raise InvalidArgumentError("give either a kbid or a docid", "kbdb search and kbdb list show them")
-    if kbid is not None:
-        kbid_decode(kbid)
-        return True
-    check_docid(str(docid))
-    return False
 
 
 def types_of(type: str | None, section_type: str | None) -> tuple[str | None, str | None]:

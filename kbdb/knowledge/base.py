@@ -22,11 +22,11 @@ from kbdb.knowledge.arguments import (
     check_section_type,
     check_texts,
     check_who,
-    names_section,
     types_of,
 )
 from kbdb.knowledge.core import Core
 from kbdb.knowledge.entries import clean_tags
+from kbdb.knowledge.named import names_section, require_document
 from kbdb.knowledge.one_write import one_write
 from kbdb.knowledge.search import SearchOptions
 from kbdb.knowledge.skill_verbs import SkillVerbs
@@ -111,7 +111,7 @@ class KnowledgeBase(SkillVerbs, UpkeepVerbs, VectorVerbs):
 
     def settle(self) -> None:
         """Writes the index and empties the journal, as closing does; long merges go on beside the work."""
-        self._core.require_open()
+        self._core.require_unclosed()
         self._core.settle()
 
     def let_go(self) -> None:
@@ -123,7 +123,7 @@ class KnowledgeBase(SkillVerbs, UpkeepVerbs, VectorVerbs):
 
         It may be read by several threads at once until the database is closed; closing it does nothing.
         """
-        self._core.require_open()
+        self._core.require_unclosed()
         return KnowledgeBase(self._core.reading())
 
     def writing(
@@ -148,7 +148,7 @@ class KnowledgeBase(SkillVerbs, UpkeepVerbs, VectorVerbs):
         Raises:
             StorageError: at its end, when none of them could be stored.
         """
-        self._core.require_open()
+        self._core.require_unclosed()
         return self._core.together()
 
     def parse_with(self, parse: Parse) -> None:
@@ -189,7 +189,8 @@ class KnowledgeBase(SkillVerbs, UpkeepVerbs, VectorVerbs):
         Args:
             paths: files and folders, or one of them. A bad file fails alone, with its reason in the result.
             content: a text instead of paths.
-            title: of the document; for one file or text.
+            title: of the document; for one file or text. A skill or agent is called by its kebab-case form, which a
+                warning names.
             type: media type; else the file's name tells.
             section_type: ``default``, ``skill`` or ``agent``; a source of the latter two is one section.
             description: what the document is about.
@@ -350,7 +351,7 @@ class KnowledgeBase(SkillVerbs, UpkeepVerbs, VectorVerbs):
         part = (
             None if lines is None and max_bytes is None else (None if lines is None else line_range(lines), max_bytes)
         )
-        if names_section(kbid, docid):
+        if names_section(self._core, kbid, docid):
             return reading.retrieve_section(self._core, str(kbid), part)
         return reading.retrieve_document(self._core, str(docid), part)
 
@@ -365,12 +366,12 @@ class KnowledgeBase(SkillVerbs, UpkeepVerbs, VectorVerbs):
 
     def content(self, kbid: str | None = None, docid: str | None = None) -> bytes:
         """The bytes of one section or one document, and nothing else."""
-        from kbdb.knowledge import forget, reading
+        from kbdb.knowledge import reading
 
         self._core.require_open()
-        if names_section(kbid, docid):
+        if names_section(self._core, kbid, docid):
             return reading.section_bytes(self._core, str(kbid))
-        return reading.content_of(self._core, forget.require_document(self._core, str(docid)))
+        return reading.content_of(self._core, require_document(self._core, str(docid)))
 
     @one_write
     def group(
@@ -474,7 +475,7 @@ class KnowledgeBase(SkillVerbs, UpkeepVerbs, VectorVerbs):
         self._core.require_open()
         check_who(who)
         check_texts(reason=reason)
-        if names_section(kbid, docid):
+        if names_section(self._core, kbid, docid):
             return forget.unlearn_section(self._core, str(kbid), reason, who)
         return forget.unlearn_document(self._core, str(docid), reason, who)
 
@@ -485,7 +486,7 @@ class KnowledgeBase(SkillVerbs, UpkeepVerbs, VectorVerbs):
 
         self._core.require_open()
         check_who(who)
-        if names_section(kbid, docid):
+        if names_section(self._core, kbid, docid):
             return forget.restore_section(self._core, str(kbid), who)
         return forget.restore_document(self._core, str(docid), who)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator
 from heapq import merge
-from itertools import groupby, islice
+from itertools import islice
 
 from kbdb.checks import utf8
 from kbdb.errors import CorruptError, DocumentNotFoundError, InvalidArgumentError, UnsupportedFormatError
@@ -16,9 +16,6 @@ from kbdb.knowledge.entries import tag_key
 from kbdb.knowledge.reading import document_item
 from kbdb.model.read import Completion, DocumentPage, ListItem
 from kbdb.store.ids import kbid_encode
-
-KEYS_AT_ONCE = 128
-"""Keys that are taken from a segment at a time: about a page of what is shown."""
 
 MAX_VALUES = 1000
 
@@ -37,9 +34,9 @@ def complete(core: Core, what: str, prefix: str, limit: int) -> Completion:
     if what == "kbid":
         names = _kbids(core, prefix)
     elif what == "docid":
-        names = (docid for docid in _names(core, "doc:", prefix, "") if core.document_is_live(docid))
+        names = (docid for docid in core.snapshot().held("doc:", prefix) if core.document_is_live(docid))
     elif what == "tag":
-        names = _names(core, "tag:", tag_key(prefix)[4:], "")
+        names = core.snapshot().held("tag:", tag_key(prefix)[4:])
     else:
         raise InvalidArgumentError(f"cannot complete {what!r}", "use docid, kbid or tag")
     found = list(islice(names, limit + 1))
@@ -57,7 +54,7 @@ def documents(core: Core, after: str, limit: int) -> DocumentPage:
     """
     utf8(after, "after")
     _check_limit(limit)
-    docids = (docid for docid in _names(core, "doc:", "", after) if core.document_is_live(docid))
+    docids = (docid for docid in core.snapshot().held("doc:", after=after) if core.document_is_live(docid))
     page = list(islice(docids, limit + 1))
     items: list[ListItem] = []
     warnings: list[str] = []
@@ -72,27 +69,6 @@ def documents(core: Core, after: str, limit: int) -> DocumentPage:
 def _check_limit(limit: int) -> None:
     if not 1 <= limit <= MAX_VALUES:
         raise InvalidArgumentError(f"limit is {limit}", f"use 1 to {MAX_VALUES}")
-
-
-def _names(core: Core, kind: str, prefix: str, after: str) -> Iterator[str]:
-    """What follows ``kind`` in the filter keys that live sections hold, sorted, each once."""
-    snapshot = core.snapshot()
-    passed = f"{kind}{after}" if after else ""
-    of_slots = (
-        _live_keys(slot, live, f"{kind}{prefix}", passed)
-        for slot, live in zip(snapshot.slots, snapshot.live, strict=True)
-    )
-    # By their bytes, as segments have them; in Python text compares by code points, which is the same order.
-    for key, _ in groupby(merge(*of_slots)):
-        yield key[len(kind) :]
-
-
-def _live_keys(slot: Slot, live: bytes, prefix: str, after: str) -> Iterator[str]:
-    while keys := slot.segment.filter_keys(prefix, after, KEYS_AT_ONCE):
-        for key, _ in keys:
-            if bitmaps.count(bitmaps.both(slot.segment.filter(key), live)):
-                yield key
-        after = keys[-1][0]
 
 
 def _kbids(core: Core, prefix: str) -> Iterator[str]:

@@ -55,6 +55,7 @@ class Core:
         embedding: where vectors come from; shared with all that read.
         parse: what parses files instead of this process, where that is wanted.
         pause: called between two batches of a long learn, when nothing is planned: others may write then.
+        skill_names: by kbid, of the skills whose files were read for them. They stay true, for a section never changes.
     """
 
     def __init__(self, store: Store) -> None:
@@ -72,6 +73,7 @@ class Core:
         self.embedding = Embedding(self.config)
         self.parse: Parse | None = None
         self.pause: Callable[[], None] | None = None
+        self.skill_names: dict[str, str] = {}
         self._events: dict[str, Event] | None = None
         self._beliefs: Beliefs | None = None
         self._liveness: Liveness | None = None
@@ -179,14 +181,26 @@ class Core:
             DatabaseClosedError: after ``close``.
             BusyError: another program holds it, and does not let it go.
         """
-        self.require_open()
+        self.require_unclosed()
         with self._write_lock.held(patience_s, ended):
             yield
 
-    def require_open(self) -> None:
+    def require_unclosed(self) -> None:
         """Raises DatabaseClosedError after ``close``."""
         if self._closed:
             raise DatabaseClosedError("this KnowledgeBase is closed", "open the database again with kbdb.open")
+
+    def require_open(self) -> None:
+        """What every verb asks first: the database is open, and its folder is still there.
+
+        The index is in memory and would go on to answer for a folder that is gone.
+
+        Raises:
+            DatabaseClosedError: after ``close``.
+            NotADatabaseError: the database was removed or moved away.
+        """
+        self.require_unclosed()
+        self.store.require_standing()
 
     def event(self, kind: str, actor: str, **fields: Any) -> Event:
         """A new event of this moment, by this clone; after all that are known, even where a clock went back."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from time import perf_counter
 
-from kbdb.errors import DocumentNotFoundError, SectionNotFoundError
 from kbdb.knowledge.admission import live_twins, text_keys_of
 from kbdb.knowledge.core import Core, utc_now
+from kbdb.knowledge.named import require_document, require_section
 from kbdb.model.change import Receipt, RemoveSectionResult, RestoreResult
-from kbdb.model.truth import Event, Manifest, Section, State
+from kbdb.model.truth import Event, Section, State
 from kbdb.store.store import Change
 
 
@@ -140,19 +140,6 @@ def _forgotten_with(core: Core, kbid: str) -> Iterator[str]:
         together = known.state is State.FORGOTTEN and known.event == event.id
         if other != kbid and together and core.store.has_section(other):
             yield other
-
-
-def require_section(core: Core, kbid: str) -> None:
-    """Raises SectionNotFoundError where nothing of that id is stored."""
-    if not core.store.has_section(kbid):
-        raise SectionNotFoundError(f"no section {kbid} in {core.store.layout.root}", "kbdb search finds kbids")
-
-
-def require_document(core: Core, docid: str) -> Manifest:
-    """The manifest, or DocumentNotFoundError."""
-    if not core.store.has_manifest(docid):
-        raise DocumentNotFoundError(f"no document {docid} in {core.store.layout.root}", "kbdb list shows docids")
-    return core.store.read_manifest(docid)
 
 
 def _ms(started: float) -> float:

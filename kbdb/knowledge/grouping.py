@@ -152,7 +152,7 @@ def _require_findable(core: Core, kbids: Sequence[str], who: str) -> None:
     through the grouping: nothing may have been decided against it or its text.
     """
     if missing := [kbid for kbid in kbids if not core.store.has_section(kbid)]:
-        raise SectionNotFoundError(f"not stored: {', '.join(missing)}", "kbdb search finds kbids")
+        raise SectionNotFoundError(f"not stored: {', '.join(missing)}", "search shows the kbid of each hit")
     gate, snapshot = Gate(core, who, revives=False, beliefs=core.beliefs), core.snapshot()
     held = {
         kbid: belief

@@ -45,7 +45,7 @@ from kbdb.knowledge.planning import (
 from kbdb.knowledge.reading import content_of
 from kbdb.knowledge.sources import docid_of_source, source_of
 from kbdb.knowledge.tally import Tally
-from kbdb.knowledge.whole import read_whole, revised_by
+from kbdb.knowledge.whole import called, read_whole, revised_by
 from kbdb.model.learn import AddSectionResult, LearnedDocument, Suppressed
 from kbdb.model.truth import Manifest, Origin
 from kbdb.progress import Progress, Report
@@ -70,7 +70,7 @@ def learn_paths(core: Core, paths: Sequence[Path], options: LearnOptions, progre
     walked = walk(paths, options.include, options.exclude)
     if len(walked.files) > 1 and (options.docid is not None or options.title is not None or options.supersedes):
         raise InvalidArgumentError(
-            f"--docid, --title and supersedes speak of one document, but {len(walked.files)} files were found",
+            f"docid, title and supersedes speak of one document, but {len(walked.files)} files were found",
             "learn the files one by one",
         )
     tally = Tally(core)
@@ -196,7 +196,8 @@ def plan_file(core: Core, source: SourceFile, options: LearnOptions) -> Planned:
     if old is not None and says_the_same(manifest, old) and planned.changes_nothing:
         return replace(_unchanged(old), suppressed=planned.suppressed)
     back = f"{manifest.title!r} was forgotten on {belief.since[:10]}; learned again by name, it is back"
-    warnings = [f"{name}: {warning}" for warning in parsed.warnings]
+    told = (*parsed.warnings, *called(section_type, parsed.title, said=source.named))
+    warnings = [f"{name}: {warning}" for warning in told]
     warnings += [back] if belief.state == "forgotten" else []
     return replace(planned, warnings=(*warnings, *planned.warnings))
 

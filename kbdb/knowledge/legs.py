@@ -5,7 +5,7 @@ A leg by meaning that cannot answer is left out, and the answer says why; the le
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import NamedTuple
@@ -99,10 +99,10 @@ def by_meaning(core: Core, snapshot: View, asked: Question) -> Ranking:
     leg = _MeaningLeg.of(core, snapshot, asked, asked.depth)
     if not leg.answers:
         return leg.left_out_of(by_words(snapshot, asked))
-    page = [_as_engine_hit(snapshot, asked.resolved, hit, hit.score) for hit in leg.hits[asked.offset :]]
-    best = _as_engine_hit(snapshot, asked.resolved, leg.hits[0], leg.hits[0].score) if leg.hits else None
+    shown = _with_words(snapshot, asked.resolved, [*leg.hits[:1], *leg.hits[asked.offset :]])
     total = min(leg.total, TOTAL_LIMIT)
-    return Ranking(page, best, total, total == leg.total, "vector", leg.verdict, leg.engine_ms, leg.warnings)
+    best = shown[0] if shown else None
+    return Ranking(shown[1:], best, total, total == leg.total, "vector", leg.verdict, leg.engine_ms, leg.warnings)
 
 
 def by_both(core: Core, snapshot: View, asked: Question) -> Ranking:
@@ -114,19 +114,16 @@ def by_both(core: Core, snapshot: View, asked: Question) -> Ranking:
     words = words_leg(snapshot, asked, RRF_DEPTH)
     engine_ms = leg.engine_ms + (perf_counter() - started) * 1000
     fused = fuse([[hit.kbid for hit in words.hits], [hit.kbid for hit in leg.hits]], core.embedding.rrf_k)
-    by_kbid = {hit.kbid: hit for hit in words.hits}
-    by_kbid_of_leg = {hit.kbid: hit for hit in leg.hits}
-
-    def shown(kbid: str, score: float) -> EngineHit:
-        if kbid in by_kbid:
-            return by_kbid[kbid]._replace(score=score)
-        return _as_engine_hit(snapshot, asked.resolved, by_kbid_of_leg[kbid], score)
-
+    shown = [*fused[:1], *fused[asked.offset : asked.depth]]
+    wanted = {kbid for kbid, _ in shown}.difference(hit.kbid for hit in words.hits)
+    by_meaning_alone = [hit for hit in leg.hits if hit.kbid in wanted]
+    known = {hit.kbid: hit for hit in (*words.hits, *_with_words(snapshot, asked.resolved, by_meaning_alone))}
+    hits = [known[kbid]._replace(score=score) for kbid, score in shown]
     verdicts = leg.verdict, verdict_of(asked.resolved, words.hits[0] if words.hits else None)
     is_whole = len(leg.hits) < RRF_DEPTH and len(words.hits) == words.total
     return Ranking(
-        page=[shown(*found) for found in fused[asked.offset : asked.depth]],
-        best=shown(*fused[0]) if fused else None,
+        page=hits[1:],
+        best=hits[0] if hits else None,
         total=len(fused),
         total_is_exact=is_whole,
         method="hybrid",
@@ -222,8 +219,13 @@ def _narrowed(snapshot: View, asked: Question) -> Sequence[bytes] | None:
 
 def _having(snapshot: View, clauses: tuple[Clause, ...]) -> list[bytes]:
     """For each segment, the live entries that a plan of these clauses finds."""
+    return _bits(snapshot, snapshot.searcher.search(Plan(clauses), snapshot.searcher.sections).hits)
+
+
+def _bits(snapshot: View, hits: Iterable[EngineHit | VectorHit]) -> list[bytes]:
+    """For each segment, the entries of these hits."""
     found: list[list[int]] = [[] for _ in snapshot.slots]
-    for hit in snapshot.searcher.search(Plan(clauses), snapshot.searcher.sections).hits:
+    for hit in hits:
         found[hit.segment].append(hit.entry)
     return [bitmaps.having(slot.segment.sections, some) for slot, some in zip(snapshot.slots, found, strict=True)]
 
@@ -245,13 +247,13 @@ def _waiting(core: Core, snapshot: View) -> tuple[str, ...]:
     return (f"{are} no vector yet, and can be found by words alone",)
 
 
-def _as_engine_hit(snapshot: View, resolved: Resolved, hit: VectorHit, score: float) -> EngineHit:
-    """A hit of the leg by meaning, with the words of the query that it has all the same."""
-    shares = snapshot.searcher.explain(resolved.plan, hit.segment, hit.entry) if resolved.plan.clauses else ()
-    matched = 0
-    for share in shares:
-        matched |= 1 << share.clause
-    return EngineHit(hit.segment, hit.entry, score, matched, hit.kbid)
+def _with_words(snapshot: View, resolved: Resolved, hits: Sequence[VectorHit]) -> list[EngineHit]:
+    """Hits of the leg by meaning, each with the words of the query that it has all the same."""
+    matched: dict[str, int] = {}
+    if hits and resolved.plan.clauses:
+        having = snapshot.searcher.search(resolved.plan, len(hits), _bits(snapshot, hits)).hits
+        matched = {hit.kbid: hit.matched for hit in having}
+    return [EngineHit(hit.segment, hit.entry, hit.score, matched.get(hit.kbid, 0), hit.kbid) for hit in hits]
 
 
 def _ranks(words: Sequence[EngineHit], meaning: Sequence[VectorHit]) -> dict[str, tuple[LegRank, ...]]:

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from kbdb.checks import utf8
 from kbdb.errors import (
     CorruptError,
-    DocumentNotFoundError,
     InvalidArgumentError,
     KbdbError,
     SectionNotFoundError,
@@ -18,14 +16,12 @@ from kbdb.knowledge.around import successor_of
 from kbdb.knowledge.core import Core, utc_now
 from kbdb.knowledge.entries import StoredSection, tag_key
 from kbdb.knowledge.excerpt import cut
-from kbdb.knowledge.forget import require_document, require_section
+from kbdb.knowledge.named import documents_named, no_document, require_document, require_section
 from kbdb.knowledge.search import shown_place
-from kbdb.knowledge.sources import docid_of_source, source_of
 from kbdb.lines import LineRange
 from kbdb.model.read import DocumentView, ListItem, ListResult, SectionPlace, SectionView, SectionViews
 from kbdb.model.search import Unreadable
 from kbdb.model.truth import Manifest, Placement, Section, State
-from kbdb.store.ids import is_docid
 
 STATES = {"documents": ("live", "retired", "forgotten"), "sections": (*(str(state) for state in State), "unlisted")}
 """What can be listed, and in which states it can be."""
@@ -184,24 +180,13 @@ def _list_sections(core: Core, only: ListFilter, limit: int, offset: int) -> Lis
     if only.docid is not None:
         docids = documents_named(core, only.docid)
         if not docids:
-            raise DocumentNotFoundError(f"no document {only.docid} in {core.store.layout.root}", "see: kbdb list")
+            raise no_document(core, only.docid)
         kbids = tuple(dict.fromkeys(p.kbid for docid in docids for p in require_document(core, docid).sections))
     else:
         kbids = tuple(core.store.section_ids())
     items = [item for kbid in kbids if (item := _section_item(core, kbid, only)) is not None]
     page = tuple(replace(item, title=core.title_of(item.kbid)) for item in items[offset : offset + limit])
     return ListResult(page, len(items), offset, limit, core.notices)
-
-
-def documents_named(core: Core, name: str) -> list[str]:
-    """The documents that a name stands for: a docid, or the path they were learned from; sorted."""
-    utf8(name, "docid")
-    if is_docid(name) and core.store.has_manifest(name):
-        return [name]
-    home = core.store.layout.home
-    source = source_of(home, home / name)
-    own = docid_of_source(source)
-    return sorted({*core.indexer.documents_from(source), *((own,) if core.store.has_manifest(own) else ())})
 
 
 def _check_list(what: str, state: str | None, limit: int, offset: int) -> None:

@@ -44,7 +44,9 @@ class Revisions:
         """
         for kbid in olds:
             if not self.core.store.has_section(kbid):
-                raise InvalidArgumentError(f"supersedes names {kbid}, which is not stored", "kbdb search finds kbids")
+                raise InvalidArgumentError(
+                    f"supersedes names {kbid}, which is not stored", "search shows the kbid of each hit"
+                )
         if not heirs:
             raise InvalidArgumentError(
                 "nothing can take the place of what supersedes names: the text is empty or was withdrawn itself",
@@ -95,8 +97,8 @@ class Revisions:
             if len(targets) > 1 and not same_path:
                 names = ", ".join(targets)
                 raise InvalidArgumentError(
-                    f"--replace is ambiguous: {len(targets)} sections are titled {section.title!r}: {names}",
-                    "name the document with --docid, or unlearn those that are wrong",
+                    f"replace is ambiguous: {len(targets)} sections are titled {section.title!r}: {names}",
+                    "name its document by docid, name what it replaces by supersedes, or unlearn those that are wrong",
                 )
             self._supersede(targets, section, "replaced by a section of the same title")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from time import perf_counter
 
 from kbdb.checks import utf8
@@ -34,6 +35,9 @@ MAX_LIMIT = 1000
 MAX_DEPTH = 100_000
 """offset + limit reach at most this deep."""
 
+KINDS_SHOWN = 8
+"""Types that are named where one was asked for that no section has."""
+
 NOWHERE = StoredPlace("", "", "", (), 0, 0, 0)
 
 
@@ -59,6 +63,7 @@ def search(core: Core, query: str, options: SearchOptions) -> PagedSearchResult:
         InvalidArgumentError: mode, limit or offset out of range.
         EmbeddingProviderNotConfiguredError: vector or hybrid mode.
         CorruptError: the index is damaged where the query touches it.
+        NotADatabaseError: the database was removed meanwhile.
     """
     started = perf_counter()
     _check(core, options)
@@ -71,6 +76,9 @@ def search(core: Core, query: str, options: SearchOptions) -> PagedSearchResult:
     unreadable = [_left_out(core, kbid) for kbid in sorted(core.indexer.left_out)]
     asked = frozenset(key for group in groups for key in group)
     hits = _hits(core, snapshot, resolved, ranking, options, asked, unreadable)
+    if unreadable:
+        # Files that are gone may be those of a folder that went meanwhile.
+        core.store.require_standing()
     return PagedSearchResult(
         query=query,
         search_mode=options.mode,
@@ -145,8 +153,21 @@ def _unheld(snapshot: View, groups: Sequence[Sequence[str]]) -> Iterator[str]:
     for group in groups:
         holders = snapshot.allowed([group]) or []
         if not any(any(bitmaps.both(bits, live)) for bits, live in zip(holders, snapshot.live, strict=True)):
-            written = (key for key in group if not key.startswith(source_key("")))
-            yield f"{' or '.join(written)}: no live section has it"
+            written = [key for key in group if not key.startswith(source_key(""))]
+            kinds = any(key.startswith(("type:", "section_type:")) for key in written)
+            yield f"{' or '.join(written)}: no live section has it{_kinds_held(snapshot) if kinds else ''}"
+
+
+def _kinds_held(snapshot: View) -> str:
+    """Which types there are: few, and what was misspelt is most likely among them."""
+    held = (("types", "type:"), ("section types", "section_type:"))
+    told = [f"{what} are {', '.join(names)}" for what, kind in held if (names := _first(snapshot.held(kind)))]
+    return f"; {', '.join(told)}" if told else ""
+
+
+def _first(names: Iterator[str]) -> list[str]:
+    shown = [*islice(names, KINDS_SHOWN + 1)]
+    return [*shown[:KINDS_SHOWN], "\u2026"] if len(shown) > KINDS_SHOWN else shown
 
 
 def _asked(core: Core, resolved: Resolved) -> list[Sequence[str]]:

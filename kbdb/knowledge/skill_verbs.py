@@ -49,7 +49,8 @@ class SkillVerbs:
             name: of the skill.
             body: its text, in Markdown.
             description: what it does; None: as its text says, or as it was.
-            arguments: what is to be known of arguments beside their names.
+            arguments: what is to be known of arguments beside their names. What was declared of others that are still
+                in the text stays.
             tags: added to those it had.
             who: ``user``, ``agent``, ``import`` or ``auto-capture``.
         """

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 
+from kbdb.builtin import BUILT_IN, built_in_text
 from kbdb.errors import InvalidArgumentError, SkillNotFoundError
 from kbdb.ingest.declared import Declared, argument_faults, read_declared
 from kbdb.ingest.front_matter import MAX_FRONT_MATTER
@@ -18,17 +18,13 @@ from kbdb.knowledge.core import Core
 from kbdb.knowledge.entries import text_of
 from kbdb.knowledge.forget import forget_sections
 from kbdb.knowledge.names import check_name, name_of
-from kbdb.knowledge.stating import Named, Text, homes_of, live_sections, read_text, state
+from kbdb.knowledge.statement import Item
+from kbdb.knowledge.stating import Named, Text, homes_of, live_kbids, live_sections, read_text, state
 from kbdb.knowledge.templates import Value, arguments_of, check_values, markers, rendered
 from kbdb.model.change import RemoveSectionResult
 from kbdb.model.skill import AddSkillResult, SkillArgument, SkillDefinition, SkillItem, SkillList
 from kbdb.model.truth import Manifest, Section
 from kbdb.store.toml import dumps
-
-BUILT_IN = ("memory-protocol",)
-"""Names of the skills that come with kbdb, in the order in which they are listed before all others."""
-
-_FOLDER = Path(__file__).parent / "builtin"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +46,16 @@ def skills_by_name(core: Core) -> tuple[dict[str, list[Section]], tuple[str, ...
     return found, warnings
 
 
+def skills_of(core: Core, name: str) -> tuple[list[Section], set[str]]:
+    """The live skills of a name, and the names of all. Files are read for names that are not known yet."""
+    known, kbids = core.skill_names, live_kbids(core, "skill")
+    for section in core.store.read_sections(kbid for kbid in kbids if kbid not in known):
+        if isinstance(section, Section):
+            known[section.kbid] = name_of(section.title)
+    same = core.readable(kbid for kbid in kbids if known.get(kbid) == name)
+    return same, {known[kbid] for kbid in kbids if kbid in known}
+
+
 def ranked(core: Core, same: Sequence[Section]) -> list[Named]:
     """Skills of one name with their own documents, the one that counts first.
 
@@ -67,7 +73,7 @@ def list_skills(core: Core) -> SkillList:
     """All skills that have a name to themselves: those built in first, the others by name."""
     found, warnings = skills_by_name(core)
     homes = homes_of(core, [section for same in found.values() for section in same])
-    names = [*BUILT_IN, *sorted(found.keys() - set(BUILT_IN))]
+    names = [*BUILT_IN, *sorted(found.keys() - BUILT_IN.keys())]
     shown = [_definition(name, _ranked(found[name], homes)) if name in found else built_in(name) for name in names]
     items = tuple(SkillItem(s.name, s.description, s.arguments, s.kbid, s.docid, s.built_in, s.others) for s in shown)
     return SkillList(items, len(items), (*warnings, *core.notices))
@@ -83,10 +89,10 @@ def show_skill(core: Core, name: str, values: Mapping[str, Value] | None) -> Ski
         SkillNotFoundError: there is none of that name.
         InvalidArgumentError: values are unknown, missing or not of their type.
     """
-    found, _ = skills_by_name(core)
-    if name not in found and name not in BUILT_IN:
-        raise no_skill(name, found)
-    skill = _definition(name, ranked(core, found[name])) if name in found else built_in(name)
+    same, names = skills_of(core, name)
+    if not same and name not in BUILT_IN:
+        raise no_skill(name, names)
+    skill = _definition(name, ranked(core, same)) if same else built_in(name)
     if values is None:
         return skill
     texts = check_values(skill.arguments, values, f"skill {name}")
@@ -103,8 +109,7 @@ def add_skill(core: Core, name: str, body: bytes, options: SkillOptions) -> AddS
     """
     check_name(name, "skill")
     text = read_text("skill", name, body)
-    found, _ = skills_by_name(core)
-    before = ranked(core, found.get(name, []))
+    before = ranked(core, skills_of(core, name)[0])
     head = _head(name, text, before, options.arguments)
     stated = state(core, text, before, head=head, description=options.description, tags=options.tags, who=options.who)
     declared = read_declared(head).arguments
@@ -133,13 +138,13 @@ def remove_skill(core: Core, name: str, reason: str, who: str) -> RemoveSectionR
         SkillNotFoundError: there is none.
         InvalidArgumentError: the one of that name is built in.
     """
-    found, _ = skills_by_name(core)
-    if name in found:
-        return forget_sections(core, tuple(named.section.kbid for named in ranked(core, found[name])), reason, who)
+    same, names = skills_of(core, name)
+    if same:
+        return forget_sections(core, tuple(named.section.kbid for named in ranked(core, same)), reason, who)
     if name in BUILT_IN:
         instead = f"kbdb skill add {name} FILE puts another in its place"
         raise InvalidArgumentError(f"the skill {name} is built in and cannot be removed", instead)
-    raise no_skill(name, found)
+    raise no_skill(name, names)
 
 
 def no_skill(name: str, found: Container[str]) -> SkillNotFoundError:
@@ -157,15 +162,13 @@ def declared_of(named: Named) -> Declared:
 @cache
 def built_in(name: str) -> SkillDefinition:
     """A skill that comes with kbdb."""
-    text = read_text("skill", name, built_in_text(name))
-    body = text_of(text.item.section)
-    arguments = arguments_of(body, text.declared.arguments)
-    return SkillDefinition(name, text.description, arguments, body, "", "", built_in=True)
+    body = text_of(built_in_item(name).section)
+    return SkillDefinition(name, BUILT_IN[name], (), body, "", "", built_in=True)
 
 
-def built_in_text(name: str) -> bytes:
-    """Its file."""
-    return (_FOLDER / f"{name}.md").read_bytes()
+def built_in_item(name: str) -> Item:
+    """The section that it would be."""
+    return read_text("skill", name, built_in_text(name).encode()).item
 
 
 def _definition(name: str, same: Sequence[Named]) -> SkillDefinition:
@@ -182,7 +185,7 @@ def _definition(name: str, same: Sequence[Named]) -> SkillDefinition:
 
 
 def _head(name: str, text: Text, before: Sequence[Named], arguments: Sequence[SkillArgument]) -> str:
-    """The front matter of the skill's document: what its text begins with, else what is declared, else as it was."""
+    """The front matter of the skill's document: what its text begins with, else as it was, but for what is declared."""
     for fault in _faults(arguments):
         raise InvalidArgumentError(f"skill {name}: {fault}")
     if text.has_front_matter:
@@ -192,13 +195,20 @@ def _head(name: str, text: Text, before: Sequence[Named], arguments: Sequence[Sk
             )
         return text.head
     if arguments:
-        head = front_matter(arguments)
+        head = front_matter([*_still_declared(text, before, arguments), *arguments])
         if len(head) > MAX_FRONT_MATTER:
             raise InvalidArgumentError(
                 f"the arguments of skill {name} take {len(head):,} characters to declare", "say less"
             )
         return head
     return before[0].home.head if before and before[0].home else ""
+
+
+def _still_declared(text: Text, before: Sequence[Named], anew: Sequence[SkillArgument]) -> Iterator[SkillArgument]:
+    """What was declared before of arguments that the text still has, and that are not declared anew."""
+    known = declared_of(before[0]).arguments if before else ()
+    wanted = {*markers(text_of(text.item.section))} - {argument.name for argument in anew}
+    return (argument for argument in known if argument.name in wanted)
 
 
 def _faults(arguments: Sequence[SkillArgument]) -> Iterator[str]:

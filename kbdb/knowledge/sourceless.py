@@ -14,7 +14,7 @@ from kbdb.errors import InvalidArgumentError
 from kbdb.ingest.media import BINARY, PLAIN
 from kbdb.ingest.parse import is_text
 from kbdb.knowledge.core import Core, utc_now
-from kbdb.knowledge.forget import require_document
+from kbdb.knowledge.named import require_document
 from kbdb.knowledge.statement import Item, laid_out
 from kbdb.model.truth import Manifest, Origin, Section
 from kbdb.store.ids import docid_for

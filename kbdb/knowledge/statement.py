@@ -30,7 +30,7 @@ from kbdb.knowledge.planning import (
     settle,
 )
 from kbdb.knowledge.tally import Tally
-from kbdb.knowledge.whole import read_whole, revised_by
+from kbdb.knowledge.whole import called, read_whole, revised_by
 from kbdb.model.learn import AddSectionResult, LearnedDocument
 from kbdb.model.truth import Manifest, Origin, Placement, Section
 from kbdb.progress import Progress, Report
@@ -108,7 +108,8 @@ def plan_content(core: Core, content: bytes, options: LearnOptions) -> Planned:
         kbids = planned.document.kbids
         unchanged = LearnedDocument(docid, "", "unchanged", len(old.sections), kbids)
         return Planned(unchanged, suppressed=planned.suppressed)
-    return replace(planned, warnings=(*parsed.warnings, *planned.warnings)) if parsed.warnings else planned
+    told = (*parsed.warnings, *called(section_type, parsed.title, said=True))
+    return replace(planned, warnings=(*told, *planned.warnings)) if told else planned
 
 
 def _document_to_join(core: Core, title: str, options: LearnOptions) -> tuple[str, Manifest | None]:
@@ -123,7 +124,7 @@ def _document_to_join(core: Core, title: str, options: LearnOptions) -> tuple[st
     if not options.replace:
         raise InvalidArgumentError(
             f"document {docid} mirrors {old.origin.source}; nothing else can join it",
-            "change the file and learn it again, or leave --docid out",
+            "change the file and learn it again, or leave docid out",
         )
     return _document_to_join(core, title, replace(options, docid=None))
 

@@ -92,13 +92,16 @@ def read_text(section_type: str, name: str, data: bytes) -> Text:
     return Text(parsed.head, item, parsed.description, parsed.tags, declared)
 
 
+def live_kbids(core: Core, section_type: str) -> list[str]:
+    """The live sections of a type, sorted."""
+    snapshot = core.snapshot()
+    return [k for k in sorted(core.indexer.holding(f"section_type:{section_type}")) if snapshot.is_live(kbid_decode(k))]
+
+
 def live_sections(core: Core, section_type: str) -> tuple[list[Section], tuple[str, ...]]:
     """The live sections of a type, by kbid, and what is to be told of those that cannot be read."""
-    snapshot, found, warnings = core.snapshot(), [], []
-    kbids = [
-        k for k in sorted(core.indexer.holding(f"section_type:{section_type}")) if snapshot.is_live(kbid_decode(k))
-    ]
-    for section in core.store.read_sections(kbids):
+    found, warnings = [], []
+    for section in core.store.read_sections(live_kbids(core, section_type)):
         if isinstance(section, Section):
             found.append(section)
         else:

@@ -22,8 +22,9 @@ from kbdb.ingest.parse import parse
 from kbdb.knowledge.admission import Gate
 from kbdb.knowledge.core import Core, utc_now
 from kbdb.knowledge.entries import clean_tags, text_of
-from kbdb.knowledge.forget import live_documents, require_section
+from kbdb.knowledge.forget import live_documents
 from kbdb.knowledge.given import given_before
+from kbdb.knowledge.named import require_section
 from kbdb.knowledge.planning import may_succeed, says_the_same
 from kbdb.knowledge.replacing import Revisions
 from kbdb.knowledge.sourceless import assembled, own_document, way_back

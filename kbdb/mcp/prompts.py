@@ -3,6 +3,8 @@
 ``listed`` and ``get`` are what the registry's ``prompts`` and ``get_prompt`` answer. For completions there are
 ``names``, all that begin with what was typed, and ``values``, what an argument may be: only a boolean says. Both give
 everything; cutting it to what the protocol allows is for who asks.
+
+Without a database there are the skills that come with kbdb: hosts ask for the list once, at the start.
 """
 
 from __future__ import annotations
@@ -10,8 +12,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from kbdb.errors import AgentNotFoundError, InvalidArgumentError, SkillNotFoundError
+from kbdb.builtin import BUILT_IN, built_in_text
+from kbdb.errors import AgentNotFoundError, InvalidArgumentError, NotADatabaseError, SkillNotFoundError
 from kbdb.mcp import cursors
+from kbdb.mcp.budget import MOST_TOKENS, cut_at, short
 from kbdb.mcp.registry import InvalidParamsError, Page
 from kbdb.mcp.types import McpPrompt, McpPromptArgument, McpPromptResult
 
@@ -24,6 +28,12 @@ AGENT = "agent:"
 
 PAGE = 100
 """Prompts on a page."""
+
+LONGEST_DESCRIPTION = 400
+"""Characters of a description: a page holds a hundred."""
+
+_FOR_THE_NOTE = 200
+"""Tokens for the words that tell what was left off."""
 
 BOOLEANS = ("true", "false")
 
@@ -44,12 +54,27 @@ def listed(client: Client | Pool, cursor: str | None) -> Page[McpPrompt]:
 def get(client: Client | Pool, name: str, arguments: Mapping[str, str]) -> McpPromptResult:
     """A prompt with its arguments put in: a skill's text; an agent's persona, then its skills by position.
 
+    One of more than ``MOST_TOKENS`` is cut as the answers of tools are, and says at its end what was left off.
+
     Raises:
         InvalidParamsError: there is no such prompt, or an argument is missing, unknown or not of its type.
     """
     found = _one(client, name, {"values": dict(arguments)})
-    result: McpPromptResult = {"messages": [{"role": "user", "content": {"type": "text", "text": found["prompt"]}}]}
-    return {"description": found["description"], **result} if found["description"] else result
+    text = _cut(found["prompt"], found)
+    result: McpPromptResult = {"messages": [{"role": "user", "content": {"type": "text", "text": text}}]}
+    described = short(found["description"], LONGEST_DESCRIPTION)
+    return {"description": described, **result} if described else result
+
+
+def _cut(text: str, found: Mapping[str, Any]) -> str:
+    """As much of a prompt's text as fits, in whole sentences."""
+    end = cut_at(text, MOST_TOKENS)
+    if end == len(text):
+        return text
+    end = cut_at(text, MOST_TOKENS - _FOR_THE_NOTE)
+    stored = f"docid={found['docid']}" if "persona" in found else f"kbid={found['kbid']}"
+    left = f"{len(text) - end:,} of {len(text):,} characters of this prompt were left off"
+    return f"{text[:end].rstrip()}\n\n({left}; the tool retrieve reads what is stored, with {stored}.)\n"
 
 
 def names(client: Client | Pool, prefix: str) -> list[str]:
@@ -70,8 +95,11 @@ def values(client: Client | Pool, name: str, argument: str, typed: str) -> list[
 
 
 def _all(client: Client | Pool) -> list[McpPrompt]:
-    skills = client.call_raw("skills")["items"]
-    agents = client.call_raw("agents")["items"]
+    try:
+        skills = client.call_raw("skills")["items"]
+        agents = client.call_raw("agents")["items"]
+    except NotADatabaseError:
+        skills, agents = [_built_in(name) for name in BUILT_IN], []
     return [_prompt(item["name"], item) for item in skills] + [_prompt(AGENT + item["name"], item) for item in agents]
 
 
@@ -84,12 +112,23 @@ def _one(client: Client | Pool, name: str, params: dict[str, Any]) -> dict[str, 
         raise InvalidParamsError(f"no prompt {name!r}; prompts/list names them all") from error
     except InvalidArgumentError as error:
         raise InvalidParamsError(f"{error.message}; {error.hint}") from error
+    except NotADatabaseError as error:
+        if own not in BUILT_IN or is_agent:
+            raise InvalidParamsError(f"no prompt {name!r}: {error.message}; {error.hint}") from error
+        if values := params.get("values"):
+            raise InvalidParamsError(f"skill {name} has no argument {', '.join(map(repr, values))}") from error
+        return _built_in(name)
+
+
+def _built_in(name: str) -> dict[str, Any]:
+    """As the daemon would show it."""
+    return {"name": name, "description": BUILT_IN[name], "arguments": [], "prompt": built_in_text(name).rstrip("\n")}
 
 
 def _prompt(name: str, item: Mapping[str, Any]) -> McpPrompt:
     prompt: McpPrompt = {"name": name}
     if item["description"]:
-        prompt["description"] = item["description"]
+        prompt["description"] = short(item["description"], LONGEST_DESCRIPTION)
     if item["arguments"]:
         prompt["arguments"] = [_argument(argument) for argument in item["arguments"]]
     return prompt
@@ -100,7 +139,7 @@ def _argument(argument: Mapping[str, Any]) -> McpPromptArgument:
     kind = "" if argument["type"] == "string" else f"({argument['type']})"
     described: McpPromptArgument = {"name": argument["name"], "required": argument["required"]}
     if text := " ".join(filter(None, (argument["description"], kind))):
-        described["description"] = text
+        described["description"] = short(text, LONGEST_DESCRIPTION)
     return described
 
 

@@ -102,14 +102,9 @@ class KbdbServer(Registry):
         return resources.read(self._pool, uri)
 
     def prompts(self, cursor: str | None) -> Page[McpPrompt]:
-        from kbdb.errors import NotADatabaseError
         from kbdb.mcp import prompts
 
-        try:
-            return prompts.listed(self._pool, cursor)
-        except NotADatabaseError:
-            # Hosts ask for the list at once, and take an error for a broken server.
-            return Page(())
+        return prompts.listed(self._pool, cursor)
 
     def get_prompt(
         self,

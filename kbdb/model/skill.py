@@ -70,12 +70,14 @@ class SkillList:
 class AgentSkill:
     """A skill that an agent has: ``name`` is None where it was forgotten or is gone; ``position`` counts from 0.
 
-    ``kbid``: what says now what the agent's document lists, the newest revision of it.
+    ``kbid``: what says now what the agent's document lists, the newest revision of it; ``""`` where nothing is stored
+    under the name that its front matter gives. ``declared``: that name; ``""`` for skills that are listed.
     """
 
     kbid: str
     name: str | None
     position: int
+    declared: str = ""
 
 
 @dataclass(frozen=True, slots=True)

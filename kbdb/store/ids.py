@@ -96,12 +96,13 @@ def check_docid(text: str) -> str:
     """Gives the docid back.
 
     Raises:
-        InvalidIdError: not a docid; the hint gives the pattern.
+        InvalidIdError: not a docid; the hint says what one looks like.
     """
     if not is_docid(text):
         raise InvalidIdError(
             f"not a docid: {text!r}",
-            f"a docid matches {DOCID_PATTERN}, and is no device name of Windows such as con or com1",
+            "a docid is lower-case letters, digits and hyphens, at most 80, such as notes-gfgv3008dt, and no device"
+            " name of Windows such as con or com1; search shows the docid of each hit",
         )
     return text
 

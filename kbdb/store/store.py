@@ -202,6 +202,12 @@ class Store:
         if not self._lock.is_in_place() or not self._journal.is_in_place():
             raise NotADatabaseError.removed(self.layout.root)
 
+    def require_standing(self) -> None:
+        """The same at the price of one look at the lock, for all that reads: the folder may be gone at any time."""
+        self._require_open()
+        if not self._lock.is_in_place():
+            raise NotADatabaseError.removed(self.layout.root)
+
     def commit(self, *changes: Change) -> int:
         """Stores changes durably, a commit each, with what else was taken in: all of it or, on any error, nothing.
 
@@ -279,7 +285,7 @@ class Store:
         kbid_decode(kbid)
         data = _newest(self._waiting_section(kbid), ChangeKind.PUT_SECTION, self.layout.section(kbid))
         if data is None:
-            raise SectionNotFoundError(f"no section {kbid} in {self.layout.root}", "look it up with: kbdb search")
+            raise SectionNotFoundError(f"no section {kbid} in {self.layout.root}", "search shows the kbid of each hit")
         return data
 
     def read_section(self, kbid: str) -> Section:
@@ -345,7 +351,9 @@ class Store:
         path = self.layout.manifest(check_docid(docid))
         data = _newest(self._waiting_manifest(docid), ChangeKind.PUT_MANIFEST, path)
         if data is None:
-            raise DocumentNotFoundError(f"no document {docid} in {self.layout.root}", "see what there is: kbdb list")
+            raise DocumentNotFoundError(
+                f"no document {docid} in {self.layout.root}", "search shows the docid of each hit"
+            )
         return data
 
     def read_manifest(self, docid: str) -> Manifest:

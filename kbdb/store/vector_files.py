@@ -101,7 +101,7 @@ def _decode(value: dict[str, object]) -> VectorsMeta:
     if not isinstance(table, dict):
         raise TypeError("vectors must be a table")
     numbers = [table[name] for name in ("dimensions", "version", "section_count")]
-    dimensions, version, count = (number for number in numbers if isinstance(number, int))
+    dimensions, version, count = (number for number in numbers if type(number) is int)
     if version != VERSION:
         raise ValueError(f"version is {version}, and this kbdb reads {VERSION}")
     texts = [table[name] for name in ("model_name", "pooling", "normalisation", "tokenizer", "last_built")]

@@ -88,7 +88,7 @@ static void check_bounds(const kb_vectors *vectors, const double *lengths, const
             double cosine = kb_cosine(product, lengths[number_of_query], lengths[record]);
             kb_sketch_bound bound = kb_sketch_refine(sketches, &kb_sketch_portable, record, &sketch, most[i]);
             CHECK(cosine <= (double)most[i] && cosine <= (double)bound.most);
-            CHECK(cosine >= 2.0 * (double)bound.about - (double)bound.most); /* as far below as above */
+            CHECK(cosine >= (double)bound.least);
             CHECK((found >> i & 1) == (most[i] >= 0.4f));
             if (kb_sketch_avx2() != NULL) {
                 kb_sketch_bound same = kb_sketch_refine(sketches, kb_sketch_avx2(), record, &sketch, most[i]);

@@ -233,13 +233,12 @@ def test_what_could_not_be_looked_for_is_told(learned: Any) -> None:
         assert ran.json["warnings"] == ["nothing in the query can be searched for"]
     unknown = {
         "tag:Nope": "tag:nope",
-        "type:x": "type:x or type:text/x",
         "doc:nope": "doc:nope",
         "doc:a doc:b": "doc:a or doc:b",
     }
     for query, key in unknown.items():
         assert learned("search", f"apples {query}", "--json").json["warnings"] == [f"{key}: no live section has it"]
-    for option in ("tag", "type", "doc"):
+    for option in ("tag", "doc"):
         ran = learned("search", "apples", f"--{option}", "nope", "--json")
         assert ran.json["warnings"] == [f"{option}:nope: no live section has it"]
     assert learned("search", "apples tag:fruit", "--doc", "guide.md", "--json").json["warnings"] == []

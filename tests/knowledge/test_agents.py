@@ -240,3 +240,63 @@ def test_agents_survive_rebuild_reopening_export_and_import(skilled: KnowledgeBa
     with kbdb.init(tmp_path / "other") as other:
         other.import_(tmp_path / "out")
         assert (other.agents().items, other.agent("reviewer", {}).prompt) == (before, prompt)
+
+
+DECLARES = "---\nname: code-reviewer\nskills: [report, Sign Off, memory-protocol, deploy]\n---\n\nReview {{what}}.\n"
+
+
+@pytest.mark.parametrize("learned_as", ["file", "content"])
+def test_an_agent_that_is_learned_has_the_skills_that_its_front_matter_names(
+    skilled: KnowledgeBase, home: Path, learned_as: str
+) -> None:
+    if learned_as == "file":
+        skilled.learn([write(home / "r.md", DECLARES)], section_type="agent")
+    else:
+        skilled.learn(content=DECLARES, section_type="agent")
+    report, deploy = (skilled.skill(name).kbid for name in ("report", "deploy"))
+    expected = (
+        AgentSkill(report, "report", 0, "report"),
+        AgentSkill("", None, 1, "Sign Off"),
+        AgentSkill("", "memory-protocol", 2, "memory-protocol"),
+        AgentSkill(deploy, "deploy", 3, "deploy"),
+    )
+    assert (skilled.agent("code-reviewer").skills, skilled.agents().items[0].skills) == (expected, expected)
+    prompt = skilled.agent("code-reviewer", {"what": "it"}).prompt or ""
+    assert prompt.startswith("Review it.\n\n# Skill: report\n\nTo report.\n\nHow to report it.\n\n# Missing skill\n\n")
+    assert "No skill Sign Off is stored.\n\n# Skill: memory-protocol\n\nWhat to keep" in prompt
+    skilled.add_skill("sign-off", "Sign.")
+    skilled.remove_skill("deploy")
+    assert skills(skilled, "code-reviewer") == ["report", "sign-off", "memory-protocol", None]
+    skilled.rebuild()
+    assert skills(skilled, "code-reviewer") == ["report", "sign-off", "memory-protocol", None]
+    assert skilled.check().ok
+
+
+def test_a_persona_that_names_its_skills_is_stored_with_them_unless_others_are_given(skilled: KnowledgeBase) -> None:
+    text = "---\nskills: report, deploy\narguments: [{name: what, type: number}]\n---\nReview {{what}}.\n"
+    skilled.add_agent("reviewer", "Review.", skills=["review"])
+    skilled.add_agent("reviewer", text)
+    assert skills(skilled) == ["report", "deploy"]
+    skilled.add_agent("reviewer", text, skills=["review"])
+    assert skills(skilled) == ["review"]
+    skilled.add_agent("reviewer", text, skills=[])
+    assert skills(skilled) == []
+    assert skilled.agent("reviewer").arguments == (SkillArgument("what", "number", required=False),)
+    with pytest.raises(SkillNotFoundError, match="no skill 'none'"):
+        skilled.add_agent("reviewer", "---\nskills: [none]\n---\nReview.\n")
+
+
+def test_what_a_file_names_goes_into_the_agent_that_is_made_of_it(skilled: KnowledgeBase, home: Path) -> None:
+    skilled.learn([write(home / "r.md", DECLARES)], section_type="agent")
+    added = skilled.add_agent("code-reviewer", "Review otherwise.")
+    assert any("no skill Sign Off is stored" in warning for warning in added.warnings)
+    assert skills(skilled, "code-reviewer") == ["report", "memory-protocol", "deploy"]
+
+
+def test_skills_that_are_no_list_of_names_are_told(skilled: KnowledgeBase, home: Path) -> None:
+    text = "---\nname: r\nskills: {a: b}\n---\nReview.\n"
+    learned = skilled.learn([write(home / "r.md", text)], section_type="agent")
+    assert any("skills is not a list of names" in warning for warning in learned.warnings)
+    assert skills(skilled, "r") == []
+    with pytest.raises(InvalidArgumentError, match="skills is not a list"):
+        skilled.add_agent("r", text)

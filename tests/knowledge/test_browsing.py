@@ -11,7 +11,7 @@ from knowledge_base import write
 
 import kbdb
 from kbdb.errors import InvalidArgumentError
-from kbdb.knowledge import KnowledgeBase, browsing
+from kbdb.knowledge import KnowledgeBase, view
 
 
 @pytest.fixture
@@ -101,5 +101,5 @@ def test_completions_are_what_a_look_at_everything_finds(
 
 
 def test_keys_are_taken_a_few_at_a_time(shelf: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(browsing, "KEYS_AT_ONCE", 1)
+    monkeypatch.setattr(view, "KEYS_AT_ONCE", 1)
     assert shelf.complete("docid", "alpha").values == ("alpha-0", "alpha-0b", "alpha-1", "alpha-2", "alpha-4")

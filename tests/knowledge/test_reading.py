@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from knowledge_base import GUIDE, docid, kbid, write
 
 import kbdb
-from kbdb.errors import CorruptError, DocumentNotFoundError, InvalidArgumentError, SectionNotFoundError
+from kbdb.errors import (
+    CorruptError,
+    DocumentNotFoundError,
+    InvalidArgumentError,
+    InvalidIdError,
+    NotADatabaseError,
+    SectionNotFoundError,
+)
 from kbdb.knowledge import KnowledgeBase
 from kbdb.model.embedding import EmbeddingStatus
 from kbdb.model.read import DocumentView, SectionView
+from kbdb.query.parser import parse_query
 
 
 @pytest.fixture
@@ -231,3 +241,53 @@ def test_a_new_database_is_empty_and_not_stale(kb: KnowledgeBase) -> None:
     assert kb.search("anything").verdict == "unanswered"
     assert kb.check().ok
     assert kb.rebuild().sections == 0
+
+
+@pytest.mark.parametrize("moved", [False, True])
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda kb: kb.search("guide"),
+        lambda kb: kb.search("nothing of the kind"),
+        lambda kb: kb.rank("guide"),
+        lambda kb: kb.recall("0" * 26),
+        lambda kb: kb.list(),
+        lambda kb: kb.status(),
+        lambda kb: kb.skills(),
+    ],
+)
+def test_what_is_asked_of_a_database_that_was_removed_is_an_error_and_no_answer(
+    shelf: KnowledgeBase, home: Path, ask: Callable[[KnowledgeBase], object], moved: bool
+) -> None:
+    reading = shelf.reading()
+    ask(reading)
+    shelf.root.rename(home / "elsewhere") if moved else shutil.rmtree(shelf.root)
+    for asked in (shelf, reading):
+        with pytest.raises(NotADatabaseError, match="was removed"):
+            ask(asked)
+
+
+def test_a_search_during_which_the_database_is_removed_is_an_error(
+    shelf: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "kbdb.knowledge.search.parse_query", lambda query: shutil.rmtree(shelf.root) or parse_query(query)
+    )
+    with pytest.raises(NotADatabaseError, match="was removed"):
+        shelf.search("guide")
+
+
+@pytest.mark.parametrize("verb", ["retrieve", "content", "unlearn", "restore"])
+def test_a_path_in_the_place_of_a_docid_is_told_the_docid(kb: KnowledgeBase, home: Path, verb: str) -> None:
+    learned = docid(kb.learn([write(home / "docs" / "guide.md", GUIDE), home / "docs"]))
+    plain = docid(kb.learn([write(home / "makefile", "all: nothing\n")]))
+    for path in ("docs/guide.md", str(home / "docs" / "guide.md")):
+        with pytest.raises(InvalidIdError) as told:
+            getattr(kb, verb)(docid=path)
+        assert f"learned as {learned}" in told.value.hint
+    with pytest.raises(DocumentNotFoundError) as missing:
+        getattr(kb, verb)(docid="makefile")
+    assert f"learned as {plain}" in missing.value.hint
+    with pytest.raises(InvalidIdError) as unknown:
+        getattr(kb, verb)(docid="docs/other.md")
+    assert "such as notes-" in unknown.value.hint

@@ -266,3 +266,23 @@ def test_what_is_held_back_is_counted_even_where_a_near_word_stands_in(kb: Knowl
     answer = kb.search("protocol")
     assert answer.match == "near"
     assert answer.hidden == 1
+
+
+def test_a_type_that_nothing_has_is_told_with_those_there_are(guide: KnowledgeBase) -> None:
+    kinds = "types are text/markdown, text/plain, section types are default, skill"
+    asked = {
+        "type:bogus": guide.search("apples", type="bogus"),
+        "section_type:bogus": guide.search("apples", section_type="bogus"),
+        "type:x or type:text/x": guide.search("apples type:x"),
+    }
+    for key, found in asked.items():
+        assert (found.verdict, found.warnings) == ("unanswered", (f"{key}: no live section has it; {kinds}",))
+    guide.unlearn(kbid(guide, "Press"))
+    assert guide.search("apples", type="bogus").warnings[0].endswith("section types are default")
+
+
+def test_of_many_types_some_are_named(guide: KnowledgeBase) -> None:
+    for number in range(12):
+        guide.learn(content="text", title=f"t{number}", type=f"text/x-{number:02}")
+    (warning,) = guide.search("apples", type="bogus").warnings
+    assert "text/x-05, \u2026, section types are" in warning

@@ -8,12 +8,13 @@ import pytest
 from knowledge_base import docid, read_back, state, without_index, write
 
 import kbdb
+from kbdb.builtin import BUILT_IN, built_in_text
 from kbdb.errors import InvalidArgumentError, NotUtf8Error, SkillNotFoundError
 from kbdb.knowledge import KnowledgeBase
 from kbdb.knowledge.names import kebab
-from kbdb.knowledge.skills import BUILT_IN, built_in_text
 from kbdb.model.skill import SkillArgument, SkillItem
 from kbdb.model.truth import SECTION_TYPES, Manifest
+from kbdb.store.store import Store
 
 DEPLOY = "# Deploying\n\nShip {{service}} to {{ region }}.\n\n## After\n\nWatch {{service}}.\n"
 WITH_MATTER = """\
@@ -448,3 +449,54 @@ def test_a_built_in_skill_is_short_and_declares_itself(kb: KnowledgeBase, name: 
 
 def test_skill_is_a_section_type() -> None:
     assert {"skill", "agent"} <= set(SECTION_TYPES)
+
+
+def test_arguments_stay_declared_until_they_are_declared_anew_or_leave_the_text(kb: KnowledgeBase) -> None:
+    text = "Ring {{count}} {{loud}} {{kind}} bells."
+    count, loud = SkillArgument("count", "number", "how many"), SkillArgument("loud", "boolean", required=False)
+    kb.add_skill("ring", text, arguments=[count, loud])
+    kind = SkillArgument("kind", description="which")
+    assert kb.add_skill("ring", text, arguments=[kind]).arguments == (count, loud, kind)
+    louder = SkillArgument("loud", "string", "how")
+    added = kb.add_skill("ring", "Ring {{loud}} {{kind}} bells.", arguments=[louder])
+    assert (added.arguments, added.warnings) == ((louder, kind), ())
+    assert kb.add_skill("ring", text, arguments=[louder]).arguments == (SkillArgument("count"), louder, kind)
+    declared = kb.add_skill("ring", "---\narguments: [{name: count, type: number}]\n---\n" + text).arguments
+    assert declared == (SkillArgument("count", "number"), SkillArgument("loud"), SkillArgument("kind"))
+
+
+def test_learn_says_what_a_skill_is_called_whose_title_is_no_name(kb: KnowledgeBase, home: Path) -> None:
+    learned = kb.learn(content="Press.", title="Press Apples!", section_type="skill")
+    assert learned.warnings == ("the skill 'Press Apples!' is called press-apples",)
+    assert kb.learn(content="Pour.", title="pour", section_type="skill").warnings == ()
+    assert kb.learn(content="Press.", title="Press Pears!").warnings == ()
+    (nameless,) = kb.learn(content="\u62bc\u3059", title="\u5727\u643e", section_type="agent").warnings
+    assert "no name in kebab-case" in nameless
+    write(home / "skills" / "ring.md", "# Ring the bells\n\nRing.\n")
+    bells = kb.learn([home / "skills" / "ring.md"], section_type="skill")
+    assert bells.warnings == ("skills/ring.md: the skill 'Ring the bells' is called ring-the-bells",)
+    write(home / "more" / "toll.md", "# Toll the bells\n\nToll.\n")
+    assert kb.learn([home / "more"], section_type="skill").warnings == ()
+    assert {"press-apples", "pour", "ring-the-bells", "toll-the-bells"} <= {*names(kb)}
+
+
+def test_a_skill_is_found_by_its_name_without_reading_those_whose_names_are_known(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(20):
+        kb.add_skill(f"s{number}", f"Number {number}.")
+    read = list[str]()
+    whole = Store.read_sections
+    monkeypatch.setattr(Store, "read_sections", lambda store, kbids: whole(store, [read.append(k) or k for k in kbids]))
+    assert kb.skill("s7").body == "Number 7."
+    read.clear()
+    reading = kb.reading()
+    assert (reading.skill("s8").body, kb.skill("s9").body) == ("Number 8.", "Number 9.")
+    assert len(read) < 6
+    kb.add_skill("s8", "Number eight.")
+    kb.remove_skill("s9")
+    assert (kb.skill("s8").body, reading.skill("s8").body) == ("Number eight.", "Number 8.")
+    with pytest.raises(SkillNotFoundError):
+        kb.skill("s9")
+    kb.restore(next(item.kbid for item in kb.list("sections", state="forgotten").items))
+    assert kb.skill("s9").body == "Number 9."

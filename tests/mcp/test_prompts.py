@@ -7,9 +7,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from mcp_calls import tokens
 
 from kbdb.client import Client
 from kbdb.mcp import prompts
+from kbdb.mcp.budget import MOST_TOKENS
 from kbdb.mcp.cursors import written
 from kbdb.mcp.registry import InvalidParamsError
 from kbdb.mcp.types import McpPrompt
@@ -98,6 +100,33 @@ def test_an_agents_prompt_has_its_skills_in_order_and_says_which_is_missing(clie
     assert told.endswith("\n\n# Skill: third\n\nThe third of it.\n")
     assert gone in told
     assert text(client, "agent:doer").startswith("You do {{what}}.")
+
+
+SENTENCE = "Ring the bells of the tower twice, then wait for the echo to come back from the hills. "
+
+
+def test_a_prompt_that_is_too_long_is_cut_after_a_sentence_and_says_what_was_left_off(client: Client) -> None:
+    added = client.add_skill("ring", SENTENCE * 12_000, description="Rings. " * 200)
+    told = text(client, "ring")
+    assert tokens(told) <= MOST_TOKENS
+    shown, note = told.rsplit("\n\n", 1)
+    assert shown.endswith("from the hills.")
+    assert len(shown) > 40_000
+    whole = len(SENTENCE * 12_000) - 1
+    assert note.startswith(f"({whole - len(shown) - 1:,} of {whole:,} characters of this prompt were left off")
+    assert f"kbid={added.kbid}" in note
+    assert len(prompts.get(client, "ring", {}).get("description", "")) == prompts.LONGEST_DESCRIPTION
+    assert len(everything(client)[1].get("description", "")) == prompts.LONGEST_DESCRIPTION
+    agent = client.add_agent("sexton", "You keep the tower.", skills=["ring"])
+    told = text(client, "agent:sexton")
+    assert told.startswith("You keep the tower.\n\n# Skill: ring")
+    assert tokens(told) <= MOST_TOKENS
+    assert f"docid={agent.docid}" in told
+
+
+def test_a_prompt_that_fits_is_whole(client: Client) -> None:
+    client.add_skill("ring", SENTENCE * 500)
+    assert text(client, "ring") == (SENTENCE * 500).rstrip()
 
 
 def test_pages_are_as_long_as_they_may_be_and_miss_nothing(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:

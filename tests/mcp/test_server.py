@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -90,8 +91,23 @@ def test_a_server_that_only_reads_does_not_know_the_tools_that_write(daemon: Dae
 def test_what_is_offered_is_told_without_a_database(nowhere: KbdbServer) -> None:
     assert len(nowhere.tools()) == 6
     assert len(nowhere.resource_templates()) == 2
-    assert (nowhere.resources(None).items, nowhere.prompts(None).items) == ((), ())
+    assert nowhere.resources(None).items == ()
     assert nowhere.complete({"type": "ref/resource", "uri": ""}, "docid", "a", {})["values"] == []
+
+
+def test_the_skills_that_come_with_kbdb_are_prompts_without_a_database(nowhere: KbdbServer, server: KbdbServer) -> None:
+    assert nowhere.prompts(None).items == server.prompts(None).items
+    assert [prompt["name"] for prompt in nowhere.prompts(None).items] == ["memory-protocol"]
+    assert nowhere.get_prompt("memory-protocol", {}, Quiet()) == server.get_prompt("memory-protocol", {}, Quiet())
+    assert nowhere.complete({"type": "ref/prompt"}, "name", "mem", {})["values"] == ["memory-protocol"]
+
+
+@pytest.mark.parametrize("name", ["deploy", "agent:memory-protocol", ""])
+def test_other_prompts_are_missed_with_the_database(nowhere: KbdbServer, name: str) -> None:
+    with pytest.raises(InvalidParamsError, match=r"no prompt .*: no database at .*kbdb init"):
+        nowhere.get_prompt(name, {}, Quiet())
+    with pytest.raises(InvalidParamsError, match="no argument 'x'"):
+        nowhere.get_prompt("memory-protocol", {"x": "1"}, Quiet())
 
 
 @pytest.mark.parametrize("name", ["search", "status", "learn"])
@@ -103,6 +119,16 @@ def test_a_missing_database_is_told_with_where_it_was_looked_for_and_why(
     assert str(tmp_path / "nowhere" / ".kbdb") in told["message"]
     assert "--db names it" in told["message"]
     assert "kbdb init" in told["hint"]
+
+
+@pytest.mark.parametrize("name", ["search", "recall", "status", "learn"])
+def test_a_database_removed_while_the_server_runs_is_an_error_at_once(
+    server: KbdbServer, daemon: Daemon, name: str
+) -> None:
+    call(server, "learn", content="text", title="t")
+    shutil.rmtree(daemon.root)
+    given = {"search": {"query": "text"}, "recall": {"kbid": "0" * 26}, "learn": {"content": "x"}}.get(name, {})
+    assert error(server, name, **given)["code"] == "NOT_A_DATABASE"
 
 
 @pytest.fixture

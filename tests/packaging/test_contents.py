@@ -94,7 +94,7 @@ def packaged(archive: zipfile.ZipFile) -> set[str]:
 
 def modules(source: Path) -> set[str]:
     """The Python files that belong in a wheel, the skills and the vocabulary that come with kbdb."""
-    built_in = (source / "kbdb" / "knowledge" / "builtin").glob("*.md")
+    built_in = (source / "kbdb" / "builtin").glob("[a-z]*.md")
     vocabulary = (source / "kbdb" / "embed" / "minilm").iterdir()
     own = {path.relative_to(source).as_posix() for path in (*(source / "kbdb").rglob("*.py"), *built_in, *vocabulary)}
     own = {name for name in own if not name.startswith("kbdb/reference/")}

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "kbdb"
 
 GROUND = {"model", "errors", "config", "paths", "platform", "plan", "checks", "normalise", "languages", "stop_words"}
-GROUND |= {"unicode_data", "progress", "lines", "graphemes", "sentences"}
+GROUND |= {"unicode_data", "progress", "lines", "graphemes", "sentences", "builtin"}
 BELOW: dict[str, set[str]] = {
     "cli": {"mcp", "client", "daemon", "knowledge", "ingest", "embed", "query", "store", "index", "setup"},
     "mcp": {"client"},
@@ -38,6 +38,7 @@ BELOW: dict[str, set[str]] = {
 GROUND_BELOW: dict[str, set[str]] = {
     "errors": set(),
     "model": set(),
+    "builtin": set(),
     "progress": set(),
     "graphemes": set(),
     "sentences": set(),

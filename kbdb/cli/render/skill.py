@@ -69,7 +69,7 @@ def draw_skill(skill: SkillDefinition, paper: Paper) -> str:
 def draw_agent(agent: AgentDefinition, paper: Paper) -> str:
     """What is known of it, its skills, then its persona."""
     head = [*_head(agent.name, agent.description, f"{agent.kbid} {agent.docid}", paper)]
-    rows = [(f"{s.position + 1}.", s.name or "(missing)", s.kbid) for s in agent.skills]
+    rows = [(f"{s.position + 1}.", s.name or f"(missing) {s.declared}".rstrip(), s.kbid) for s in agent.skills]
     skills = columns(paper, rows, (Column("dim"), Column(cut=True), Column("dim"))) if rows else []
     arguments = _arguments(agent.arguments, paper)
     return joined([*head, *arguments, *skills, "", *visible(agent.persona).rstrip().split("\n")])
@@ -95,7 +95,7 @@ def _takes(arguments: Sequence[SkillArgument]) -> str:
 
 
 def _skills(skills: Sequence[AgentSkill]) -> str:
-    return ", ".join(skill.name or f"(missing {skill.kbid})" for skill in skills)
+    return ", ".join(skill.name or f"(missing {skill.declared or skill.kbid})" for skill in skills)
 
 
 def _outcome(what: str, result: AddSkillResult | AddAgentResult) -> str:

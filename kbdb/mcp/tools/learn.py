@@ -51,7 +51,7 @@ TOOL = Tool(
         "inputSchema": takes(
             ("content",),
             content=described(TEXT, "The text; headings in Markdown make sections"),
-            title=described(TEXT, "What it is about"),
+            title=described(TEXT, "What it is about; of a skill or agent, its name in kebab-case"),
             type=described(TEXT, "Media type; default text/markdown"),
             section_type=described(TEXT, "What it is for", enum=[*SECTION_TYPES]),
             description=described(TEXT, "One line on the document"),

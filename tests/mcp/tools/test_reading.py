@@ -73,6 +73,21 @@ def test_a_search_without_hits_says_so(server: KbdbServer) -> None:
     assert (found["hits"], found["verdict"], found["next_offset"]) == ([], "unanswered", None)
 
 
+@pytest.mark.usefixtures("guide")
+def test_a_search_for_a_type_that_nothing_has_says_which_there_are(server: KbdbServer) -> None:
+    found = call(server, "search", query="apples", type="bogus")
+    assert (found["hits"], found["verdict"]) == ([], "unanswered")
+    assert found["warnings"] == [
+        "type:bogus: no live section has it; types are text/markdown, section types are default"
+    ]
+    assert f"warning: {found['warnings'][0]}" in _shown(server, "search", query="apples", type="bogus")
+
+
+def test_a_path_in_the_place_of_a_docid_is_told_the_docid(server: KbdbServer, guide: str, tmp_path: Path) -> None:
+    told = error(server, "retrieve", docid=str(tmp_path / "guide.md"))
+    assert (told["code"], f"learned as {guide}" in told["hint"]) == ("INVALID_ID", True)
+
+
 def test_a_recall_names_what_it_left_off(server: KbdbServer, many: Client) -> None:
     kbids = [hit.kbid for hit in many.search("cellar", limit=30).hits]
     found, left = [], kbids

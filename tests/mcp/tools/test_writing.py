@@ -44,6 +44,12 @@ def test_a_skill_is_stored_with_its_partition(server: KbdbServer) -> None:
     assert [hit["title"] for hit in call(server, "search", query="well", type="skill")["hits"]] == ["doing"]
 
 
+def test_a_skill_under_another_title_is_told_the_name_of_its_prompt(server: KbdbServer) -> None:
+    learned = call(server, "learn", content="Do it well.", title="Doing Things!", section_type="skill")
+    assert learned["warnings"] == ["the skill 'Doing Things!' is called doing-things"]
+    assert "doing-things" in [prompt["name"] for prompt in server.prompts(None).items]
+
+
 def test_a_text_of_many_sections_names_some_of_them_and_counts_the_rest(server: KbdbServer) -> None:
     text = "".join(f"# Part {n}\n\ntext {n}\n\n" for n in range(400))
     learned = call(server, "learn", content=text, title="Parts", type="text/markdown")
