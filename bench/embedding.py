@@ -37,7 +37,7 @@ LEAST_RATIO, MOST_MB = 0.9, 350.0
 WARM_UP = 8
 POLL_S = 1.0
 SEARCH_PAUSE_S = 0.02
-SEARCHED = 300
+SEARCHED = 200
 """Sections that are embedded while somebody searches."""
 
 QUERIES = ("wing lift", "heat transfer", "boundary layer of a plate", "supersonic flow", "shell buckling", "gas")

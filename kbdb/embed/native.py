@@ -7,6 +7,7 @@ whole process aborts, with whatever it had still to do.
 from __future__ import annotations
 
 import atexit
+import os
 import threading
 from types import TracebackType
 
@@ -41,6 +42,13 @@ class Gate:
             self._closed = True
             self._changed.wait_for(lambda: not self._inside)
 
+    def forked(self) -> None:
+        """Forgets who was inside: a fork takes none of them along, and its end must not wait for them."""
+        self._changed = threading.Condition()
+        self._inside = 0
+
 
 GATE = Gate()
 atexit.register(GATE.close)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=GATE.forked)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kbdb.embed.native import Gate
+from kbdb.embed.native import GATE, Gate
 from kbdb.errors import EmbeddingUnavailableError
 
 EMBEDS_AT_ITS_END = """
@@ -53,6 +54,15 @@ def test_it_closes_once_nobody_is_inside_and_lets_nobody_in_after_that() -> None
         thread.join()
     with pytest.raises(EmbeddingUnavailableError), gate:
         pass
+
+
+def test_a_fork_does_not_wait_for_those_who_were_inside_before() -> None:
+    with GATE:
+        child = os.fork()
+        if not child:
+            GATE.close()
+            os._exit(0)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 def test_a_process_that_ends_while_a_thread_embeds_ends_well(model_file: Path) -> None:
