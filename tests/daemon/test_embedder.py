@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from daemons import Daemon, Talk, running, wait_for
+from daemons import PATIENCE_S, Daemon, Talk, running, wait_for
 from meanings import MeaningService, meaning_service
 
 import kbdb
@@ -193,7 +193,7 @@ def test_an_end_waits_for_no_service_and_answers_those_who_do(
     answer = talk.answer_to(waits)["result"]
     assert (answer["sections_added"], answer["vector_embedding_failed"]) == (1, None)
     assert not answer["interrupted"]
-    assert daemon.process.wait(20) == 0, "less than what a request may take"
+    assert daemon.process.wait(PATIENCE_S) == 0, "less than what a request may take"
 
 
 def test_a_client_that_goes_away_is_not_waited_for(daemon: Daemon, service: MeaningService) -> None:
@@ -221,7 +221,7 @@ def test_it_is_not_idle_before_all_is_embedded(root: Path, service: MeaningServi
         with pytest.raises(subprocess.TimeoutExpired):
             daemon.process.wait(4)
         service.held.set()
-        assert daemon.process.wait(60) == 0
+        assert daemon.process.wait(PATIENCE_S) == 0
     with kbdb.open(root) as kb:
         assert (kb.status().embedding.vectors, kb.status().embedding.waiting) == (BACKLOG, 0)
 
@@ -234,7 +234,7 @@ def test_a_provider_in_trouble_keeps_nobody_up(root: Path, service: MeaningServi
         talk = daemon.talk()
         talk.ask("addSection", content="A storm is coming.", title="Storm")
         talk.close()
-        assert daemon.process.wait(60) == 0
+        assert daemon.process.wait(PATIENCE_S) == 0
 
 
 def test_vectors_of_another_model_wait_for_a_rebuild(root: Path, service: MeaningService) -> None:
@@ -335,7 +335,7 @@ def test_a_rebuild_ends_with_the_daemon_even_while_a_service_hangs(
     asked(service)
     daemon.process.send_signal(signal.SIGTERM)
     assert talk.answer_to(rebuilds)["error"]["data"]["code"] == "DAEMON_STOPPED"
-    assert daemon.process.wait(20) == 0
+    assert daemon.process.wait(PATIENCE_S) == 0
     service.held.set()
     with kbdb.open(daemon.root) as kb:
         assert kb.status().embedding.vectors == 1
