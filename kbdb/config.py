@@ -163,7 +163,7 @@ _NAME: tuple[str, Callable[[Any], bool]] = (
     lambda value: type(value) is str and value.strip() != "",
 )
 
-_WEIGHTS = {"title": 2.0, "body": 1.0, "description": 1.0, "tags": 1.0, "heading": 1.0}
+_WEIGHTS = {"title": 3.0, "body": 1.0, "description": 1.0, "tags": 1.0, "heading": 1.0}
 _B = dict.fromkeys(FIELDS, 0.6)
 
 SETTINGS: tuple[Setting, ...] = (

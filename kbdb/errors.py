@@ -28,6 +28,11 @@ class KbdbError(Exception):
     def __reduce__(self) -> tuple[type[KbdbError], tuple[str, str]]:
         return type(self), (self.message, self.hint)
 
+    @property
+    def in_a_line(self) -> str:
+        """What is wrong and what would help."""
+        return f"{self.message}; {self.hint}" if self.hint else self.message
+
     def as_dict(self) -> dict[str, dict[str, str]]:
         """The JSON form: ``{"error": {"code", "message", "hint"}}``."""
         return {"error": {"code": self.code, "message": self.message, "hint": self.hint}}
@@ -239,6 +244,12 @@ class EmbeddingRefusedError(KbdbError):
     """The embedding service refused the request; asking again changes nothing."""
 
     code = "EMBEDDING_REFUSED"
+
+
+class EmbeddingTextRefusedError(EmbeddingRefusedError):
+    """It refused what it was sent; another text it may take."""
+
+    code = "EMBEDDING_TEXT_REFUSED"
 
 
 class EmbeddingBadAnswerError(KbdbError):

@@ -56,6 +56,10 @@ def learn(
     prune: Annotated[
         bool, typer.Option("--prune", help="Retire documents whose file is gone from a learned folder.")
     ] = False,
+    wait_embeddings: Annotated[
+        bool,
+        typer.Option("--wait-embeddings", help="Answer once searches by meaning find it, too; else that follows."),
+    ] = False,
     db: Db = None,
     as_json_: Json = False,
 ) -> int:
@@ -80,6 +84,7 @@ def learn(
             include=tuple(include or ()),
             exclude=tuple(exclude or ()),
             prune=prune,
+            wait_embeddings=wait_embeddings,
             progress=progress.show,
         )
     session.answer(result, draw_learned)

@@ -46,6 +46,7 @@ class Client(Verbs, SkillVerbs):
         docid: str | None = None,
         tags: Sequence[str] = (),
         section_type: str | None = None,
+        wait_embeddings: bool = False,
         who: str = "user",
     ) -> AddSectionResult:
         """Learns one text (``learn`` with content)."""
@@ -59,6 +60,7 @@ class Client(Verbs, SkillVerbs):
             "docid": docid,
             "tags": listed(tags=tags),
             "sectionType": section_type,
+            "waitEmbeddings": wait_embeddings or None,
             "who": who,
         }
         return self._value(AddSectionResult, "addSection", params)

@@ -50,6 +50,7 @@ class Verbs(Calls):
         include: Sequence[str] = (),
         exclude: Sequence[str] = (),
         prune: bool = False,
+        wait_embeddings: bool = False,
         who: str = "user",
         progress: Report | None = None,
     ) -> AddSectionResult:
@@ -72,6 +73,7 @@ class Verbs(Calls):
             "include": listed(include=include),
             "exclude": listed(exclude=exclude),
             "prune": prune,
+            "waitEmbeddings": wait_embeddings or None,
             "who": who,
         }
         return self._value(AddSectionResult, "learn", params, progress)

@@ -60,10 +60,13 @@ def schemas() -> dict[str, dict[str, Any]]:
 
 
 def _arguments(params: r.Params) -> dict[str, Any]:
-    """The parameters as arguments of a verb; what every write takes is for the queue."""
+    """The parameters as arguments of a verb; what every write takes is for the queue and the server."""
     given = msgspec.structs.asdict(params)
     if isinstance(params, r.WriteParams):
         del given["deadline_ms"], given["progress"]
+    if isinstance(params, r.EmbeddedParams):
+        # The server waits; the writer has others to serve.
+        del given["wait_embeddings"]
     return {name: value.base64 if isinstance(value, r.Encoded) else value for name, value in given.items()}
 
 

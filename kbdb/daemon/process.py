@@ -187,7 +187,7 @@ class _Life:
                 if not self._is_there():
                     self._leave("its database is gone")
                     server.cancel_all()
-                elif not server.active and time.monotonic() - server.last_call >= self._idle_timeout_s:
+                elif server.is_idle and time.monotonic() - server.last_call >= self._idle_timeout_s:
                     self._leave(f"nobody called for {self._idle_timeout_s} s")
                 elif not self._places.has_socket():
                     log.warning("its socket went away; it is made anew")

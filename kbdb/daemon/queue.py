@@ -32,6 +32,7 @@ class Job:
         deliver: takes the result, or the exception; called once, on the writer's thread.
         tell: takes each step of a long run, or None.
         cancelled: why to end it early, once there is a reason.
+        goes_last: whether it lets all others go first.
     """
 
     owner: Hashable
@@ -42,6 +43,7 @@ class Job:
     deliver: Callable[[Any], None]
     tell: Callable[[Progress], None] | None = None
     cancelled: InterruptedByUserError | None = None
+    goes_last: bool = False
 
 
 class FairQueue:
@@ -49,6 +51,7 @@ class FairQueue:
 
     def __init__(self) -> None:
         self._waiting: OrderedDict[Hashable, deque[Job]] = OrderedDict()
+        self._last: deque[Job] = deque()
         self._length = 0
         self._changed = threading.Condition()
         self._ended = False
@@ -68,8 +71,11 @@ class FairQueue:
                 raise DatabaseClosedError("the daemon is stopping", "try again: that starts a new one")
             if self._length >= MAX_WAITING:
                 raise BusyError(f"{self._length:,} writes wait already", "try again later")
-            self._waiting.setdefault(job.owner, deque()).append(job)
-            self._length += 1
+            if job.goes_last:
+                self._last.append(job)
+            else:
+                self._waiting.setdefault(job.owner, deque()).append(job)
+                self._length += 1
             self._changed.notify()
 
     def withdraw(self, job: Job) -> bool:
@@ -90,7 +96,7 @@ class FairQueue:
     @property
     def is_over(self) -> bool:
         """Whether it was ended, and nothing waits any more."""
-        return self._ended and not self._waiting
+        return self._ended and not self._waiting and not self._last
 
     def take(self, patience_s: float | None = None) -> Job | None:
         """The next job; waits for one. None when that takes too long, or the queue is over.
@@ -99,7 +105,7 @@ class FairQueue:
             patience_s: how long to wait; None for ever.
         """
         with self._changed:
-            self._changed.wait_for(lambda: self._waiting or self._ended, patience_s)
+            self._changed.wait_for(lambda: self._waiting or self._last or self._ended, patience_s)
             return self._next(only_short=False)
 
     def take_short(self) -> Job | None:
@@ -121,6 +127,8 @@ class FairQueue:
                 self._waiting.move_to_end(owner)
                 self._took_from(owner)
                 return job
+        if self._last and (self._last[0].is_short or not only_short):
+            return self._last.popleft()
         return None
 
     def _took_from(self, owner: Hashable) -> None:

@@ -33,6 +33,16 @@ class WriteParams(Params, frozen=True, kw_only=True):
     progress: bool = False
 
 
+class EmbeddedParams(WriteParams, frozen=True, kw_only=True):
+    """Parameters of a method that stores sections.
+
+    Attributes:
+        wait_embeddings: whether to answer only once their vectors are made.
+    """
+
+    wait_embeddings: bool = False
+
+
 class Nothing(Params, frozen=True):
     """No parameters."""
 
@@ -130,7 +140,7 @@ class Complete(Params, frozen=True, kw_only=True):
     limit: int = 100
 
 
-class Learn(WriteParams, frozen=True, kw_only=True):
+class Learn(EmbeddedParams, frozen=True, kw_only=True):
     """Files and folders by absolute paths, or a text."""
 
     paths: tuple[str, ...] | None = None
@@ -149,7 +159,7 @@ class Learn(WriteParams, frozen=True, kw_only=True):
     who: str = "user"
 
 
-class AddSection(WriteParams, frozen=True, kw_only=True):
+class AddSection(EmbeddedParams, frozen=True, kw_only=True):
     content: str | Encoded
     type: str | None = None
     title: str | None = None

@@ -21,10 +21,11 @@ import kbdb
 from kbdb import platform
 from kbdb.daemon.answers import answer_line, progress_line
 from kbdb.daemon.connection import Connection
+from kbdb.daemon.embedder import Embedder
 from kbdb.daemon.methods import METHODS, OWN, Method, read_params
 from kbdb.daemon.pace import Pace
 from kbdb.daemon.queue import FairQueue, Job
-from kbdb.daemon.requests import Hello, Nothing, WriteParams
+from kbdb.daemon.requests import EmbeddedParams, Hello, Nothing, WriteParams
 from kbdb.daemon.writer import TakeLock, Writer
 from kbdb.errors import (
     BusyError,
@@ -36,6 +37,7 @@ from kbdb.errors import (
     UnsupportedFormatError,
 )
 from kbdb.knowledge import KnowledgeBase
+from kbdb.model.learn import AddSectionResult
 from kbdb.model.search import PagedSearchResult
 from kbdb.paths import Layout
 from kbdb.progress import Progress
@@ -73,6 +75,7 @@ class Server:
 
     Attributes:
         writer: the thread that writes.
+        embedder: the thread that has sections embedded.
         active: requests that are not answered yet.
         last_call: when the last request came or was answered (``time.monotonic``).
     """
@@ -99,8 +102,11 @@ class Server:
         self._readable = Event()
         self._pace = Pace(may_hang=platform.is_network_file_system(kb.root), mode=kb.default_mode)
         self._readers = ThreadPoolExecutor(READERS, "kbdb-reader")
+        self.embedder = Embedder(self._queue.put, embeds=kb.embeds)
         self.writer = Writer(kb, self._queue, lock, self.publish, self._leave_soon)
         self.writer.start()
+        if kb.embeds:
+            self.embedder.start()
 
     def status(self) -> dict[str, Any]:
         """What ``daemonStatus`` tells, and ``dbStatus`` under ``daemon``."""
@@ -112,6 +118,7 @@ class Server:
             "connections": len(self._connections),
             "waiting": len(self._queue),
             "doing": str(self.writer.doing or self._kb.waits),
+            "embedding": self.embedder.waiting,
             **self._about(),
         }
 
@@ -119,6 +126,12 @@ class Server:
         """Lets readers read from now on what was just committed, or hear why they cannot. From any thread."""
         self._reading = reading
         self._readable.set()
+        self.embedder.published(reading)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nobody waits for an answer, and nothing for a vector that the provider makes."""
+        return not self.active and not self.embedder.is_busy
 
     def connected(self, connection: Connection) -> None:
         self._connections[connection] = {}
@@ -155,6 +168,8 @@ class Server:
         if self._queue.withdraw(asked.job):
             interrupted = InterruptedByUserError("interrupted", "nothing was stored")
             self._finish(connection, id, answer_line(id, interrupted))
+        else:
+            self.embedder.give_up(asked.job)
 
     def cancel_all(self) -> None:
         """Ends all writes early, as when there is nothing left to write to."""
@@ -175,6 +190,7 @@ class Server:
             for job in (one.job for one in asked.values()):
                 job.cancelled = job.cancelled or (None if job.is_short else stopped)
             connection.close_when_answered()
+        self.embedder.end()
 
     def close(self) -> None:
         """Takes no more work, and waits until what is under way is done and answered."""
@@ -245,19 +261,26 @@ class Server:
         id = request.id
 
         def deliver(outcome: Any) -> None:
-            # On the writer's thread: a long answer takes a while to write down.
+            # On the thread that has the outcome: a long answer takes a while to write down.
             self._loop.call_soon_threadsafe(self._finish, connection, id, _line_of(id, outcome))
+
+        def deliver_embedded(outcome: Any) -> None:
+            if isinstance(outcome, AddSectionResult) and not outcome.interrupted:
+                self.embedder.answer_when_embedded(job, outcome, deliver)
+            else:
+                deliver(outcome)
 
         def tell(step: Progress) -> None:
             self._loop.call_soon_threadsafe(connection.send, progress_line(id, step))
 
+        waits = isinstance(params, EmbeddedParams) and params.wait_embeddings
         job = Job(
             owner=connection,
             what=request.method,
             who=connection.peer,
             run=lambda kb, report: method.run(kb, params, report),
             is_short=method.is_short is not None and method.is_short(params),
-            deliver=deliver,
+            deliver=deliver_embedded if waits else deliver,
             tell=tell if params.progress else None,
         )
         asked = self._connections[connection]

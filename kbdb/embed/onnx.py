@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from kbdb.embed import models
 from kbdb.embed.api import EmbeddingProvider
 from kbdb.embed.golden import read_golden, self_test
+from kbdb.embed.native import GATE
 from kbdb.errors import (
     EmbeddingModelInvalidError,
     EmbeddingModelNotFoundError,
@@ -95,7 +96,8 @@ class OnnxEmbeddingProvider(EmbeddingProvider):
 
         rows = np.empty((len(texts), self.dimensions()), np.float32)
         for row, text in enumerate(texts):
-            rows[row] = network.vector(text)
+            with GATE:
+                rows[row] = network.vector(text)
         return rows
 
     def dimensions(self) -> int:
@@ -137,12 +139,14 @@ class OnnxEmbeddingProvider(EmbeddingProvider):
         config = self._config
         place = self._place()
         tokenizer = Tokenizing(self._tokenizer, models.tokenizer_file(config))
-        network = Network(models.read(place), place.path, tokenizer, config.dimensions)
-        cosine = self_test(
-            read_golden(models.golden_file(config)),
-            lambda text: [float(number) for number in network.vector(text)],
-            f"{config.model} at {place.path}",
-        )
+        data = models.read(place)
+        with GATE:
+            network = Network(data, place.path, tokenizer, config.dimensions)
+            cosine = self_test(
+                read_golden(models.golden_file(config)),
+                lambda text: [float(number) for number in network.vector(text)],
+                f"{config.model} at {place.path}",
+            )
         return Loaded(place, cosine, network)
 
     def _place(self) -> models.Place:

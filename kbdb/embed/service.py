@@ -19,6 +19,7 @@ from kbdb.errors import (
     EmbeddingBadAnswerError,
     EmbeddingPackageMissingError,
     EmbeddingRefusedError,
+    EmbeddingTextRefusedError,
     EmbeddingUnavailableError,
     KbdbError,
 )
@@ -40,6 +41,8 @@ NUMBER_BYTES = 32
 ANSWER_BYTES = 1 << 20
 """An answer may have ``NUMBER_BYTES`` for each number it should hold, and these besides."""
 REDIRECTS = 3
+OF_TEXT = frozenset({400, 413, 422})
+"""Refusals that may be about one text of several; others are about whoever asks, or for what."""
 QUOTED = 200
 
 
@@ -85,7 +88,8 @@ class ApiEmbeddingProvider(EmbeddingProvider):
             ConfigError: the address or the key cannot be used.
             EmbeddingPackageMissingError: httpx or numpy is not installed.
             EmbeddingUnavailableError: not reached, too slow or too busy, after several tries.
-            EmbeddingRefusedError: the service does not want the request, or leads elsewhere.
+            EmbeddingTextRefusedError: the service does not want this request.
+            EmbeddingRefusedError: it wants none, or leads elsewhere.
             EmbeddingBadAnswerError: another count, other dimensions, no numbers, too much.
         """
         numpy = _numpy()
@@ -225,7 +229,8 @@ class ApiEmbeddingProvider(EmbeddingProvider):
         message = f"{where} answered {status}" + (f": {said}" if said else "")
         if status in web.PASSING:
             return _unavailable(message)
-        return EmbeddingRefusedError(message, "look at embedding.api_url and embedding.model in worker.toml")
+        hint = "look at embedding.api_url and embedding.model in worker.toml"
+        return EmbeddingTextRefusedError(message, hint) if status in OF_TEXT else EmbeddingRefusedError(message, hint)
 
     def _safe(self, text: str) -> str:
         key = self._key()

@@ -6,14 +6,17 @@ A snapshot never changes; commits make new ones. Searchers are made when first n
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Self
 
 from kbdb.index import bitmaps
 from kbdb.index.api import Searcher, VectorSearcher
 from kbdb.index.segments import SegmentList, Slot
 from kbdb.index.vector_list import VectorList
 from kbdb.plan import Params
+
+_OF_VECTORS = {"vectors", "vector_searcher", "without_vector"}
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,13 @@ class Snapshot:
     def without_vector(self) -> tuple[bytes, ...]:
         """For each segment, the live entries that have no vector (errors as ``vector_searcher``)."""
         return self.live if self.vector_searcher is None else tuple(self.vector_searcher.missing())
+
+    def with_vectors(self, vectors: VectorList | None) -> Self:
+        """The same with these vectors; what was made to search words is kept."""
+        made = {name: value for name, value in self.__dict__.copy().items() if name not in _OF_VECTORS}
+        other = replace(self, vectors=vectors)
+        other.__dict__.update(made)
+        return other
 
     @property
     def slots(self) -> tuple[Slot, ...]:

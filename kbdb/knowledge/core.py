@@ -328,7 +328,8 @@ class Core:
             self.store.append(change)
 
     def _checkpoint_if_long(self) -> None:
-        if self.store.journal_bytes > JOURNAL_LIMIT or self.store.journal_commits > JOURNAL_COMMITS:
+        is_long = self.store.journal_bytes > JOURNAL_LIMIT or self.store.journal_commits > JOURNAL_COMMITS
+        if is_long or self.indexer.holds_many_vectors:
             self._try_checkpoint(soon=True)
 
     def _believe(self, events: Sequence[Event], known: dict[str, Event]) -> None:
@@ -346,7 +347,8 @@ class Core:
     def hold_vectors(self, vectors: HeldVectors) -> None:
         """Goes on with these vectors: they change neither truth nor generation, and are written with the index."""
         self.indexer.take_vectors(vectors)
-        self._snapshot = None
+        if self._snapshot is not None:
+            self._snapshot = self._snapshot.with_vectors(vectors.files)
         if vectors.is_long and not self._together:
             self._try_checkpoint(soon=True)
 

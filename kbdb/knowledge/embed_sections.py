@@ -6,13 +6,16 @@ daemon's embedder, a learn that waits, or a rebuild; ``vectors`` holds what come
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, wait
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
 from kbdb.embed.api import BATCH
-from kbdb.errors import CorruptError, EmbeddingBadAnswerError, EmbeddingRefusedError, KbdbError, StaleIndexError
+from kbdb.errors import CorruptError, EmbeddingBadAnswerError, EmbeddingTextRefusedError, KbdbError, StaleIndexError
 from kbdb.index import bitmaps
 from kbdb.ingest.embedding_input import embedding_input
 from kbdb.knowledge.core import Core
@@ -25,8 +28,13 @@ from kbdb.model.truth import Section
 from kbdb.progress import Progress, Report
 from kbdb.store.ids import kbid_decode, kbid_encode
 
+FOUND_BY_WORDS = "stored, and found by words"
+
 REFUSED_IN_A_ROW = 3
-"""So many sections refused and none taken: it is not the texts, but a wrong key or address."""
+"""So many sections refused and none taken: it is not the texts, but a wrong model or address."""
+
+MEANWHILE_S = 0.05
+"""How often a rebuild lets others write while it waits for a provider, and looks whether it is still wanted."""
 
 
 class Made(NamedTuple):
@@ -73,7 +81,7 @@ def failed(core: Core, kbids: Sequence[str]) -> bool | None:
         return False
     if any(kbid in embedding.refused for kbid in kbids):
         return True
-    return None if _without(core, kbids) else False
+    return None if any(_without(core, kbids)) else False
 
 
 def make_now(core: Core, kbids: Sequence[str]) -> None:
@@ -83,8 +91,8 @@ def make_now(core: Core, kbids: Sequence[str]) -> None:
         KbdbError: the provider serves nobody now, or vectors of another model are in the way; what was made stays.
     """
     if not core.embedding.serves(core.indexer.vectors):
-        raise StaleIndexError(stale_because(core), "run: kbdb rebuild")
-    left = _without(core, kbids)
+        raise StaleIndexError(f"{stale_because(core)}; run: kbdb rebuild")
+    left = list(_without(core, kbids))
     for start in range(0, len(left), BATCH):
         take(core, make(core, left[start : start + BATCH]))
 
@@ -96,10 +104,29 @@ def with_vectors(core: Core, learned: AddSectionResult) -> AddSectionResult:
     try:
         make_now(core, learned.kbids)
     except KbdbError as error:
-        cure = f"; {error.hint}" if error.hint else ""
-        warning = f"stored, and found by words; no vectors were made: {error.message}{cure}"
-        return replace(learned, vector_embedding_failed=True, warnings=(*learned.warnings, warning))
-    return replace(learned, vector_embedding_failed=failed(core, learned.kbids))
+        return without_vectors(learned, error.in_a_line)
+    return outcome(core, learned) or learned
+
+
+def outcome(core: Core, learned: AddSectionResult) -> AddSectionResult | None:
+    """What was learned, and what came of its vectors; None while some of its sections still get theirs."""
+    embedding = core.embedding
+    try:
+        if not embedding.serves(core.indexer.vectors):
+            return without_vectors(learned, f"{stale_because(core)}; run: kbdb rebuild")
+        if any(_without(core, learned.kbids)):
+            return None
+    except KbdbError as error:
+        return without_vectors(learned, error.in_a_line)
+    reasons = dict.fromkeys(embedding.refused[kbid] for kbid in learned.kbids if kbid in embedding.refused)
+    refused = tuple(f"{FOUND_BY_WORDS}; a section got no vector: {reason}" for reason in reasons)
+    return replace(learned, vector_embedding_failed=bool(reasons), warnings=(*learned.warnings, *refused))
+
+
+def without_vectors(learned: AddSectionResult, reason: str) -> AddSectionResult:
+    """What was learned, with a word on why its sections get no vectors now."""
+    warning = f"{FOUND_BY_WORDS}; no vectors were made: {reason}"
+    return replace(learned, vector_embedding_failed=True, warnings=(*learned.warnings, warning))
 
 
 def take(core: Core, made: Made) -> None:
@@ -115,17 +142,22 @@ def take(core: Core, made: Made) -> None:
         core.hold_vectors(held.added(made.made_by, kbids, rows))
 
 
-def _without(core: Core, kbids: Sequence[str]) -> list[str]:
-    """Those of the sections that still get a vector. Vectors that turn out to be damaged are not used from then on."""
-    held, known = core.indexer.vectors, core.embedding
-    asked = [kbid for kbid in kbids if kbid not in known.wordless and kbid not in known.refused]
-    if held.files is None:
-        return asked
-    try:
-        return [kbid for kbid in asked if held.files.vector(kbid_decode(kbid)) is None]
-    except CorruptError as error:
-        core.hold_vectors(held.damaged(error))
-        return asked
+def _without(core: Core, kbids: Sequence[str]) -> Iterator[str]:
+    """Those of the sections that still get a vector: they are live, and have none. Vectors that turn out to be damaged
+    are not used from then on."""
+    held, known, shown = core.indexer.vectors, core.embedding, core.snapshot()
+    for kbid in kbids:
+        if kbid in known.wordless or kbid in known.refused:
+            continue
+        decoded = kbid_decode(kbid)
+        try:
+            has_one = held.files is not None and held.files.vector(decoded) is not None
+        except CorruptError as error:
+            held = held.damaged(error)
+            core.hold_vectors(held)
+            has_one = False
+        if not has_one and shown.is_live(decoded):
+            yield kbid
 
 
 def make(core: Core, kbids: Sequence[str]) -> Made:
@@ -179,11 +211,11 @@ def stale_because(core: Core) -> str:
 def rebuild(core: Core, progress: Report | None = None) -> int:
     """Makes the vectors of all live sections anew, and puts them in the place of those there are once all are made.
 
-    Others write meanwhile, between two batches; what they add gets its vectors afterwards.
+    Others write meanwhile; what they add gets its vectors afterwards.
 
     Args:
         core: the database.
-        progress: called after each batch.
+        progress: called before each batch, now and then while it is made, and at the end.
 
     Returns:
         How many vectors there are; 0 without a provider, and what there is stays.
@@ -197,6 +229,7 @@ def rebuild(core: Core, progress: Report | None = None) -> int:
     embedding.at_rest = True
     try:
         core.hold_vectors(_made_anew(core, progress))
+        embedding.trouble = ""
         core.checkpoint()
     finally:
         embedding.at_rest = False
@@ -215,18 +248,46 @@ def _made_anew(core: Core, progress: Report | None) -> HeldVectors:
         for entry in bitmaps.entries(live)
     ]
     fresh = HeldVectors(core.engine)
+
+    def tell(done: int) -> None:
+        if progress is not None:
+            progress(Progress(done, len(kbids)))
+        core.between_batches()
+
     for start in range(0, len(kbids), BATCH):
-        made = make(core, kbids[start : start + BATCH])
+        tell(start)
+        made = _made_beside(core, kbids[start : start + BATCH], partial(tell, start))
         if made.kbids:
             fresh = fresh.added(made.made_by, list(map(kbid_decode, made.kbids)), made.rows)
         if fresh.is_long:
             fresh = core.indexer.spill(fresh)
-        if progress is not None:
-            progress(Progress(min(start + BATCH, len(kbids)), len(kbids)))
-        core.between_batches()
+    tell(len(kbids))
     if core.generation != generation:
         fresh = fresh.without([kbid_decode(kbid) for kbid in kbids if not core.store.has_section(kbid)])
     return fresh
+
+
+def _made_beside(core: Core, kbids: Sequence[str], meanwhile: Callable[[], None]) -> Made:
+    """Vectors, made on a thread of their own while others write: nobody waits for a provider that is slow.
+
+    Args:
+        core: the database.
+        kbids: whose vectors.
+        meanwhile: called again and again until they are made; what it raises ends the wait.
+    """
+    reading = core.reading()
+    answer: Future[Made] = Future()
+
+    def ask() -> None:
+        try:
+            answer.set_result(make(reading, kbids))
+        except BaseException as error:
+            answer.set_exception(error)
+
+    threading.Thread(target=ask, name="kbdb-rebuild", daemon=True).start()
+    while not wait([answer], MEANWHILE_S).done:
+        meanwhile()
+    return answer.result()
 
 
 def _texts(core: Core, kbids: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -252,7 +313,7 @@ def _embedded(embedding: Embedding, texts: dict[str, str]) -> dict[str, bytes]:
     size = 4 * embedding.provider.dimensions()
     try:
         rows = embedding.vectors_of(list(texts.values()))
-    except (EmbeddingRefusedError, EmbeddingBadAnswerError):
+    except (EmbeddingTextRefusedError, EmbeddingBadAnswerError):
         return _each_alone(embedding, texts)
     return {kbid: rows[size * place : size * (place + 1)] for place, kbid in enumerate(texts)}
 
@@ -263,7 +324,7 @@ def _each_alone(embedding: Embedding, texts: dict[str, str]) -> dict[str, bytes]
     for kbid, text in texts.items():
         try:
             found[kbid] = embedding.vectors_of([text])
-        except (EmbeddingRefusedError, EmbeddingBadAnswerError) as error:
+        except (EmbeddingTextRefusedError, EmbeddingBadAnswerError) as error:
             refused[kbid] = error.message
             if not found and len(refused) == REFUSED_IN_A_ROW:
                 raise

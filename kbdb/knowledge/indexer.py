@@ -135,6 +135,11 @@ class Indexer:
         if self._vectors is None:
             self._vectors = HeldVectors.load(self.store.layout, self.engine, meta.vectors if meta else ())
 
+    @property
+    def holds_many_vectors(self) -> bool:
+        """Whether so many vectors are in memory alone that they should be written."""
+        return self._vectors is not None and self._vectors.is_long
+
     def take_vectors(self, vectors: HeldVectors) -> None:
         """Goes on with these vectors; they are written with the index."""
         self._vectors = vectors

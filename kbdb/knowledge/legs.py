@@ -188,7 +188,7 @@ class _MeaningLeg:
         except ConfigError:
             raise
         except KbdbError as error:
-            return cls(False, (f"{error.message}; {error.hint}" if error.hint else error.message,))
+            return cls(False, (error.in_a_line,))
 
     def left_out_of(self, ranking: Ranking) -> Ranking:
         """What words alone found, with a word on why meaning was not asked."""

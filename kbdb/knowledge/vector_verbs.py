@@ -7,6 +7,7 @@ from kbdb.knowledge.core import Core
 from kbdb.knowledge.embed_sections import Made
 from kbdb.knowledge.one_write import one_write
 from kbdb.model.embedding import EmbeddingStatus
+from kbdb.model.learn import AddSectionResult
 
 
 class VectorVerbs:
@@ -46,10 +47,15 @@ class VectorVerbs:
             self.take_vectors(made)
         return embed_sections.status(self._core)
 
-    def embedding_failed(self, kbids: tuple[str, ...]) -> bool | None:
-        """Whether some of these sections get no vector: True where one was refused, None while one still waits."""
+    def embedding_status(self) -> EmbeddingStatus:
+        """How the database stands with vectors."""
         self._core.require_open()
-        return embed_sections.failed(self._core, kbids)
+        return embed_sections.status(self._core)
+
+    def with_outcome(self, learned: AddSectionResult) -> AddSectionResult | None:
+        """What was learned, and what came of its vectors; None while some of its sections still get theirs."""
+        self._core.require_open()
+        return embed_sections.outcome(self._core, learned)
 
     @property
     def embeds(self) -> bool:
@@ -60,6 +66,11 @@ class VectorVerbs:
     def default_mode(self) -> str:
         """How searches are made that name no mode."""
         return self._core.config.search.mode
+
+    @property
+    def embedding_trouble(self) -> str:
+        """What ``note_trouble`` was told last."""
+        return self._core.embedding.trouble
 
     def note_trouble(self, trouble: str) -> None:
         """Has ``status`` tell why nothing is embedded now; ``""`` once something is."""

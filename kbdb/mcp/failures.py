@@ -66,5 +66,5 @@ def _fault(call: Call, error: BaseException) -> dict[str, Any] | BadMessageError
         # What an unforeseen error says may be anything, so it goes to stderr alone.
         return BadMessageError(codes.INTERNAL_ERROR, type(error).__name__, call.id)
     if call.method == "tools/call":
-        return tool_error(f"{error.message}; {error.hint}" if error.hint else error.message)
+        return tool_error(error.in_a_line)
     return BadMessageError(codes.INTERNAL_ERROR, error.message, call.id, error.as_dict()["error"])

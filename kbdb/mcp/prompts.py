@@ -111,10 +111,10 @@ def _one(client: Client | Pool, name: str, params: dict[str, Any]) -> dict[str, 
     except (SkillNotFoundError, AgentNotFoundError) as error:
         raise InvalidParamsError(f"no prompt {name!r}; prompts/list names them all") from error
     except InvalidArgumentError as error:
-        raise InvalidParamsError(f"{error.message}; {error.hint}") from error
+        raise InvalidParamsError(error.in_a_line) from error
     except NotADatabaseError as error:
         if own not in BUILT_IN or is_agent:
-            raise InvalidParamsError(f"no prompt {name!r}: {error.message}; {error.hint}") from error
+            raise InvalidParamsError(f"no prompt {name!r}: {error.in_a_line}") from error
         if values := params.get("values"):
             raise InvalidParamsError(f"skill {name} has no argument {', '.join(map(repr, values))}") from error
         return _built_in(name)

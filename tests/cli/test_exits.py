@@ -27,7 +27,7 @@ EXITS = {
             "EMBEDDING_PACKAGE_MISSING",
         ),
         *("EMBEDDING_MODEL_NOT_FOUND", "EMBEDDING_MODEL_INVALID"),
-        *("EMBEDDING_UNAVAILABLE", "EMBEDDING_REFUSED", "EMBEDDING_BAD_ANSWER"),
+        *("EMBEDDING_UNAVAILABLE", "EMBEDDING_REFUSED", "EMBEDDING_TEXT_REFUSED", "EMBEDDING_BAD_ANSWER"),
     },
 }
 CODES = {value.code for value in vars(errors).values() if isinstance(value, type) and issubclass(value, KbdbError)}

@@ -115,3 +115,27 @@ def test_every_job_has_exactly_one_turn_in_the_order_of_its_connection(asked: li
     assert Counter(order) == Counter(f"{owner}{number:02}" for number, (owner, _) in enumerate(asked))
     for owner in "abc":
         assert [name for name in order if name[0] == owner] == sorted(name for name in order if name[0] == owner)
+
+
+def test_what_goes_last_lets_all_others_go_first_whenever_they_came() -> None:
+    queue = FairQueue()
+    last = job("the daemon", "last", short=True)
+    last.goes_last = True
+    queue.put(last)
+    queue.put(job("a", "long"))
+    queue.put(job("b", "short", short=True))
+    assert len(queue) == 2
+    assert [name for turn in taken(queue) for name in turn] == ["long", "short", "last"]
+    assert queue.is_over
+
+
+def test_what_goes_last_has_its_turn_although_the_queue_was_ended_meanwhile() -> None:
+    queue = FairQueue()
+    last = job("the daemon", "last")
+    last.goes_last = True
+    queue.put(last)
+    queue.end()
+    assert not queue.is_over
+    assert queue.take_short() is None
+    assert queue.take() is last
+    assert queue.is_over

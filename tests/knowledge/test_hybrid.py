@@ -178,8 +178,10 @@ def test_a_provider_that_fails_leaves_what_was_learned_findable_by_words(
     found = kb.search("storm", mode="hybrid")
     assert (found.retrieval_method, found.verdict) == ("lexical", "answered")
     assert found.warnings[0].startswith("searched by words alone: ")
+    status = kb.status().embedding
+    assert (status.waiting, status.failed) == (1, 0), "it is not this section that was refused"
     service.status = 200
-    assert kb.embed().waiting == 0
+    assert kb.embed().vectors == len(FACTS) + 1
 
 
 def test_a_provider_that_is_late_is_left_out_and_named(kb: KnowledgeBase, service: MeaningService) -> None:

@@ -112,7 +112,7 @@ def reads(kb: KnowledgeBase, kbid: str, path: Path) -> dict[str, Callable[[], ob
         "complete": lambda: kb.complete("tag", "t"),
         "content": lambda: kb.content(kbid),
         "documents": lambda: kb.documents(),
-        "embedding_failed": lambda: kb.embedding_failed((kbid,)),
+        "embedding_status": lambda: kb.embedding_status(),
         "export": lambda: kb.export(path),
         "list": lambda: kb.list(),
         "rank": lambda: kb.rank("fact"),
@@ -128,7 +128,8 @@ def reads(kb: KnowledgeBase, kbid: str, path: Path) -> dict[str, Callable[[], ob
 
 NO_VERBS = {
     *("create", "open", "close", "let_go"),
-    *("parse_with", "pause_with", "reading", "settle", "together", "writing", "note_trouble"),
+    *("parse_with", "pause_with", "reading", "settle", "together", "writing"),
+    *("note_trouble", "with_outcome"),
     *("embed", "next_vectors"),
 }
 """Methods that are the life of an open database, what its owner does around verbs, and what asks a provider before

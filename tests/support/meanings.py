@@ -33,6 +33,8 @@ class MeaningService:
         refuse: texts that hold this are refused with 400; ``""``: none.
         status: what every request is answered with, where it is not 200.
         held: cleared, requests wait until it is set.
+        answers: how many requests are answered before the others wait; None: all.
+        asked: how many requests came.
         texts: all that was embedded, in turn.
     """
 
@@ -41,6 +43,8 @@ class MeaningService:
         self.status = 200
         self.held = Event()
         self.held.set()
+        self.answers: int | None = None
+        self.asked = 0
         self.texts: list[str] = []
         self._server = HttpServer(self._answer)
 
@@ -49,7 +53,7 @@ class MeaningService:
         return self._server.url
 
     def close(self) -> None:
-        self.held.set()
+        self.answer_all()
         self._server.close()
 
     def settings(self, model: str = "meanings", more: str = "") -> str:
@@ -69,7 +73,15 @@ class MeaningService:
         """
         (home / ".kbdb" / "worker.toml").write_text(self.settings(model, more), encoding="utf-8")
 
+    def answer_all(self) -> None:
+        """Holds no request any more."""
+        self.answers = None
+        self.held.set()
+
     def _answer(self, asked: Asked) -> Reply:
+        self.asked += 1
+        if self.answers is not None and self.asked > self.answers:
+            self.held.clear()
         self.held.wait()
         if self.status != 200:
             return Reply(self.status, b"{}")

@@ -70,6 +70,8 @@ def daemon_words(facts: Mapping[str, Any]) -> str:
     """What a daemon says of itself, in a line."""
     doing = facts["doing"] or "idle"
     waiting = f", {facts['waiting']:,} waiting" if facts["waiting"] else ""
+    if facts.get("embedding"):
+        waiting += f", {counted(facts['embedding'], 'section')} to embed"
     connections = counted(facts["connections"], "connection")
     up = duration(facts["uptime_s"])
     return f"process {facts['pid']}, up {up}, {size(facts['rss_bytes'])} of memory, {connections}, {doing}{waiting}"
