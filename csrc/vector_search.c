@@ -9,6 +9,7 @@
 #include "bitmap.h"
 
 #define DEFERRED 4096u /* records that wait */
+#define AHEAD 8u       /* sketches: multiplying so many takes as long as memory does */
 #define NOTHING (-2.0) /* below every cosine */
 
 /* Joins one segment: walks its live entries and, beside them, the kbids of each part. `at` has a number for each part.
@@ -243,7 +244,7 @@ static void make_room(sketch_task *by, deferred *waiting, void (*settle)(sketch_
         settle(by);
 }
 
-/* Vectors lie far apart, and one is read in less time than it takes to come. */
+/* What waits lies far apart, and is read in less time than it takes to come. */
 static void prefetch(const uint8_t *vector, size_t bytes) {
     for (size_t at = 0; at < bytes; at += 64)
         __builtin_prefetch(vector + at);
@@ -274,10 +275,16 @@ static void refine(sketch_task *by, uint32_t record, float most) {
 }
 
 static void refine_coarse(sketch_task *by) {
+    const kb_sketches *sketches = by->search->part->sketches;
+    const size_t bytes = (size_t)sketches->lines * KB_SKETCH_LINE;
     deferred *waiting = &by->coarse;
-    for (uint32_t i = 0; i < waiting->count; i++)
+    drop(by, waiting);
+    for (uint32_t i = 0; i < waiting->count; i++) {
+        if (i + AHEAD < waiting->count)
+            prefetch(sketches->fine.codes + waiting->records[i + AHEAD] * bytes, bytes);
         if (waiting->most[i] >= least_by(by))
             refine(by, waiting->records[i], waiting->most[i]);
+    }
     waiting->count = 0;
 }
 
