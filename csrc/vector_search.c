@@ -138,8 +138,7 @@ static float least_of(const task *search) {
     return (float)(search->count < search->limit ? NOTHING : search->hits[0].score);
 }
 
-static void look_at(task *search, uint32_t record) {
-    const kb_vector_part *part = search->part;
+static void look_at(task *search, const kb_vector_part *part, uint32_t record) {
     double product = search->dot(search->query, kb_vectors_components(part->vectors, record), search->dimensions);
     add(search, (kb_vector_hit){kb_cosine(product, search->length, part->lengths[record]), part->owners[record],
                                 part->kbids + (size_t)record * KB_KBID_BYTES});
@@ -162,7 +161,7 @@ static uint64_t candidates(const task *search, uint32_t block) {
 static void look_at_all(task *search) {
     for (uint32_t block = 0; block < kb_bitmap_words(search->part->vectors->count); block++)
         for (uint64_t left = candidates(search, block); left != 0; left &= left - 1)
-            look_at(search, block * 64 + (uint32_t)__builtin_ctzll(left));
+            look_at(search, search->part, block * 64 + (uint32_t)__builtin_ctzll(left));
 }
 
 /* The largest of what the cosines of records are at least, with the least of them on top: as many as there is room for
@@ -198,14 +197,20 @@ static void add_floor(floors *known, float value) {
     values[at] = value;
 }
 
-/* Records that may be hits, and what their cosines are at most. */
+/* A record that may be a hit. */
+typedef struct {
+    const kb_vector_part *part;
+    uint32_t record;
+    float most; /* what its cosine is at most */
+} candidate;
+
 typedef struct {
     uint32_t count;
-    uint32_t records[DEFERRED];
-    float most[DEFERRED];
+    candidate held[DEFERRED];
 } deferred;
 
-/* A search that goes through sketches. Records wait for the fine layer of their sketch, then for their vector. */
+/* A search that goes through sketches. Records wait for the fine layer of their sketch, then for their vector, until
+ * all parts have been gone through: what has to be reached is known best then. */
 typedef struct {
     task *search;
     const kb_sketch_ways *ways;
@@ -221,69 +226,70 @@ static float least_by(const sketch_task *by) {
     return is_known && by->known.values[0] > least ? by->known.values[0] : least;
 }
 
-static void defer(deferred *waiting, uint32_t record, float most) {
-    waiting->records[waiting->count] = record;
-    waiting->most[waiting->count++] = most;
-}
-
 /* Drops those that cannot be hits any more. */
 static void drop(const sketch_task *by, deferred *waiting) {
     const float least = least_by(by);
     uint32_t left = 0;
     for (uint32_t i = 0; i < waiting->count; i++) {
-        waiting->records[left] = waiting->records[i];
-        waiting->most[left] = waiting->most[i];
-        left += waiting->most[i] >= least;
+        waiting->held[left] = waiting->held[i];
+        left += waiting->held[i].most >= least;
     }
     waiting->count = left;
 }
 
-static void make_room(sketch_task *by, deferred *waiting, void (*settle)(sketch_task *)) {
-    drop(by, waiting);
-    if (waiting->count > DEFERRED / 2)
-        settle(by);
+static void defer(sketch_task *by, deferred *waiting, const candidate one, void (*settle)(sketch_task *)) {
+    if (waiting->count == DEFERRED) {
+        drop(by, waiting);
+        if (waiting->count > DEFERRED / 2)
+            settle(by);
+    }
+    waiting->held[waiting->count++] = one;
 }
 
 /* What waits lies far apart, and is read in less time than it takes to come. */
-static void prefetch(const uint8_t *vector, size_t bytes) {
-    for (size_t at = 0; at < bytes; at += 64)
-        __builtin_prefetch(vector + at);
+static void prefetch(const uint8_t *bytes, size_t count) {
+    for (size_t at = 0; at < count; at += 64)
+        __builtin_prefetch(bytes + at);
 }
 
 static void look_at_fine(sketch_task *by) {
-    const kb_vectors *vectors = by->search->part->vectors;
     deferred *waiting = &by->fine;
     drop(by, waiting);
     for (uint32_t i = 0; i < waiting->count; i++) {
-        if (i + 1 < waiting->count)
-            prefetch(kb_vectors_components(vectors, waiting->records[i + 1]), 4 * (size_t)vectors->dimensions);
-        if (waiting->most[i] >= least_by(by))
-            look_at(by->search, waiting->records[i]);
+        const candidate one = waiting->held[i];
+        if (i + 1 < waiting->count) {
+            const candidate next = waiting->held[i + 1];
+            prefetch(kb_vectors_components(next.part->vectors, next.record), 4 * (size_t)by->search->dimensions);
+        }
+        if (one.most >= least_by(by))
+            look_at(by->search, one.part, one.record);
     }
     waiting->count = 0;
 }
 
+static const uint8_t *fine_codes(const candidate *one) {
+    const kb_sketches *sketches = one->part->sketches;
+    return sketches->fine.codes + (size_t)one->record * sketches->lines * KB_SKETCH_LINE;
+}
+
 /* Reads the fine layer of a record, of which the coarse one says what its cosine is at most. */
-static void refine(sketch_task *by, uint32_t record, float most) {
-    const kb_sketch_bound bound = kb_sketch_refine(by->search->part->sketches, by->ways, record, by->query, most);
+static void refine(sketch_task *by, const candidate one) {
+    const kb_sketch_bound bound = kb_sketch_refine(one.part->sketches, by->ways, one.record, by->query, one.most);
     add_floor(&by->known, bound.least);
-    if (bound.most < least_by(by))
-        return;
-    if (by->fine.count == DEFERRED)
-        make_room(by, &by->fine, look_at_fine);
-    defer(&by->fine, record, bound.most);
+    if (bound.most >= least_by(by))
+        defer(by, &by->fine, (candidate){one.part, one.record, bound.most}, look_at_fine);
 }
 
 static void refine_coarse(sketch_task *by) {
-    const kb_sketches *sketches = by->search->part->sketches;
-    const size_t bytes = (size_t)sketches->lines * KB_SKETCH_LINE;
     deferred *waiting = &by->coarse;
     drop(by, waiting);
     for (uint32_t i = 0; i < waiting->count; i++) {
-        if (i + AHEAD < waiting->count)
-            prefetch(sketches->fine.codes + waiting->records[i + AHEAD] * bytes, bytes);
-        if (waiting->most[i] >= least_by(by))
-            refine(by, waiting->records[i], waiting->most[i]);
+        if (i + AHEAD < waiting->count) {
+            const candidate *later = &waiting->held[i + AHEAD];
+            prefetch(fine_codes(later), (size_t)later->part->sketches->lines * KB_SKETCH_LINE);
+        }
+        if (waiting->held[i].most >= least_by(by))
+            refine(by, waiting->held[i]);
     }
     waiting->count = 0;
 }
@@ -291,30 +297,25 @@ static void refine_coarse(sketch_task *by) {
 /* Goes through one block. Of vectors that are about as good as what has to be reached the fine layer is read at once,
  * so that it rises quickly; those that only may be wait, and few of them are still worth a look in the end. */
 static void look_at_block(sketch_task *by, uint32_t block) {
-    const kb_sketches *sketches = by->search->part->sketches;
+    const kb_vector_part *part = by->search->part;
     float most[KB_SKETCH_BLOCK];
     uint64_t left = candidates(by->search, block);
     if (left != 0)
-        left &= by->ways->find(sketches, block, by->query, least_by(by), most);
+        left &= by->ways->find(part->sketches, block, by->query, least_by(by), most);
     for (; left != 0; left &= left - 1) {
         const uint32_t place = (uint32_t)__builtin_ctzll(left);
-        const uint32_t record = block * KB_SKETCH_BLOCK + place;
+        const candidate one = {part, block * KB_SKETCH_BLOCK + place, most[place]};
         const float least = least_by(by);
-        if (most[place] - (sketches->coarse.errors[record] + by->query->error) >= least) {
-            refine(by, record, most[place]);
-        } else if (most[place] >= least) {
-            if (by->coarse.count == DEFERRED)
-                make_room(by, &by->coarse, refine_coarse);
-            defer(&by->coarse, record, most[place]);
-        }
+        if (one.most - (part->sketches->coarse.errors[one.record] + by->query->error) >= least)
+            refine(by, one);
+        else if (one.most >= least)
+            defer(by, &by->coarse, one, refine_coarse);
     }
 }
 
 static void look_at_best(sketch_task *by) {
     for (uint32_t block = 0; block < kb_bitmap_words(by->search->part->vectors->count); block++)
         look_at_block(by, block);
-    refine_coarse(by);
-    look_at_fine(by);
 }
 
 kb_status kb_vector_search(const kb_vector_searcher *searcher, const uint8_t *query, const uint8_t *const *allowed,
@@ -347,6 +348,10 @@ kb_status kb_vector_search(const kb_vector_searcher *searcher, const uint8_t *qu
             look_at_all(&search);
         else
             look_at_best(by);
+    }
+    if (search.limit > 0) {
+        refine_coarse(by);
+        look_at_fine(by);
     }
     finish(&search);
     *count = search.count;
