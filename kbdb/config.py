@@ -170,7 +170,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("analysis.language", "english", *_choice(*LANGUAGES), "stems of words in Latin script"),
     Setting("search.mode", "lexical", *_choice("lexical", "vector", "hybrid"), "mode of a search that names none"),
     Setting("search.limit", 10, *_integer(1, 1000), "hits on a page"),
-    Setting("search.deadline_ms", 1000, *_integer(1, 60_000), "how long a hybrid search waits for its vectors"),
+    Setting("search.deadline_ms", 1000, *_integer(1, 60_000), "wait for a query's vector, once the model is loaded"),
     Setting("search.k1", 1.2, *_number(0.01, 100), "BM25F: how soon repetition of a word stops to count"),
     *(
         Setting(f"search.b.{name}", _B[name], *_number(0, 1), f"BM25F: length normalisation of {name}")

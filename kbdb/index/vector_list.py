@@ -6,7 +6,7 @@ vectors with segments. Later parts win: of several records of one kbid the last 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -54,6 +54,13 @@ class Part:
             return self
         gone = bitmaps.having(self.vectors.records, found)
         return replace(self, current=bitmaps.without(self.current, gone))
+
+    def again(self, kbids: Sequence[bytes]) -> Part:
+        """The part once these sections' records count again."""
+        if self.records == self.vectors.records:
+            return self
+        back = [record for record in map(self.vectors.find, kbids) if record >= 0]
+        return replace(self, current=bitmaps.either(self.current, bitmaps.having(self.vectors.records, back)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +137,16 @@ class VectorList:
     def without(self, kbids: Sequence[bytes]) -> VectorList:
         """This list once these sections' vectors count no more; they go from the disk when it is written."""
         return replace(self, parts=tuple(part.without(kbids) for part in self.parts))
+
+    def again(self, kbids: Sequence[bytes]) -> VectorList:
+        """This list once these sections are there again: their vectors, if still there, count again."""
+        return replace(self, parts=tuple(part.again(kbids) for part in self.parts))
+
+    def only(self, holds: Callable[[bytes], bool]) -> VectorList:
+        """This list without the vectors of sections that ``holds`` does not tell of."""
+        kbids = (part.vectors.kbid(record) for part in self.parts for record in range(part.vectors.records))
+        gone = [kbid for kbid in kbids if not holds(kbid)]
+        return self.without(gone) if gone else self
 
     def write_from(self, *, soon: bool = False) -> int:
         """The first place to merge from when the list is written: what is not on disk as it should be, and older files

@@ -373,7 +373,8 @@ class Core:
     def _absorb(self, changes: Sequence[Change], before: DocumentListings) -> None:
         """Brings the index up to what is stored by now; one that is too damaged for that is made anew."""
         try:
-            self.indexer.absorb(changes, before)
+            redescribed = self.indexer.absorb(changes, before)
+            self.embedding.look_again((s.kbid for change in changes for s in change.sections), redescribed)
         except KbdbError as error:
             self.indexer.abandon(f"it could not take in a change ({error.message})")
 

@@ -7,7 +7,7 @@ daemon's embedder, a learn that waits, or a rebuild; ``vectors`` holds what come
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import replace
 from functools import partial
@@ -15,7 +15,14 @@ from itertools import islice
 from typing import NamedTuple
 
 from kbdb.embed.api import BATCH
-from kbdb.errors import CorruptError, EmbeddingBadAnswerError, EmbeddingTextRefusedError, KbdbError, StaleIndexError
+from kbdb.errors import (
+    CorruptError,
+    EmbeddingBadAnswerError,
+    EmbeddingTextRefusedError,
+    KbdbError,
+    StaleIndexError,
+    StorageError,
+)
 from kbdb.index import bitmaps
 from kbdb.ingest.embedding_input import embedding_input
 from kbdb.knowledge.core import Core
@@ -30,8 +37,8 @@ from kbdb.store.ids import kbid_decode, kbid_encode
 
 FOUND_BY_WORDS = "stored, and found by words"
 
-REFUSED_IN_A_ROW = 3
-"""So many sections refused and none taken: it is not the texts, but a wrong model or address."""
+HARMLESS = "a short text"
+"""What every model takes."""
 
 MEANWHILE_S = 0.05
 """How often a rebuild lets others write while it waits for a provider, and looks whether it is still wanted."""
@@ -62,6 +69,7 @@ def waiting(core: Core) -> Iterator[str]:
     if not embedding.is_configured or embedding.at_rest or not embedding.serves(core.indexer.vectors):
         return
     shown = core.snapshot()
+    yield from (kbid for kbid in sorted(embedding.outdated) if shown.is_live(kbid_decode(kbid)))
     for slot, missing in zip(reversed(shown.slots), reversed(shown.without_vector), strict=True):
         for entry in bitmaps.entries(missing):
             kbid = kbid_encode(slot.segment.kbid(entry))
@@ -74,14 +82,27 @@ def next_waiting(core: Core) -> list[str]:
     return list(islice(waiting(core), BATCH))
 
 
-def failed(core: Core, kbids: Sequence[str]) -> bool | None:
-    """Whether some of these sections get no vector: True where one was refused, None while one still waits."""
+def failed(core: Core, kbids: Sequence[str], fresh: Collection[str] = ()) -> bool | None:
+    """Whether some of these sections get no vector: True where one was refused or nothing is embedded before a rebuild,
+    None while one still waits.
+
+    Args:
+        kbids: the sections.
+        fresh: those of them that were not there before: they have none, which need not be looked up.
+    """
     embedding = core.embedding
     if not embedding.is_configured:
         return False
-    if any(kbid in embedding.refused for kbid in kbids):
+    try:
+        if not embedding.serves(core.indexer.vectors) or any(kbid in embedding.refused for kbid in kbids):
+            return True
+        shown = core.snapshot()
+        if any(shown.is_live(kbid_decode(kbid)) for kbid in fresh):
+            return None
+        return None if any(_without(core, kbids)) else False
+    except KbdbError:
+        # Why, is told by whoever embeds.
         return True
-    return None if any(_without(core, kbids)) else False
 
 
 def make_now(core: Core, kbids: Sequence[str]) -> None:
@@ -118,7 +139,7 @@ def outcome(core: Core, learned: AddSectionResult) -> AddSectionResult | None:
             return None
     except KbdbError as error:
         return without_vectors(learned, error.in_a_line)
-    reasons = dict.fromkeys(embedding.refused[kbid] for kbid in learned.kbids if kbid in embedding.refused)
+    reasons = dict.fromkeys(reason for kbid in learned.kbids if (reason := embedding.refused.get(kbid)))
     refused = tuple(f"{FOUND_BY_WORDS}; a section got no vector: {reason}" for reason in reasons)
     return replace(learned, vector_embedding_failed=bool(reasons), warnings=(*learned.warnings, *refused))
 
@@ -140,23 +161,17 @@ def take(core: Core, made: Made) -> None:
         kbids = [kbid_decode(made.kbids[place]) for place in places]
         rows = b"".join(made.rows[size * place : size * (place + 1)] for place in places)
         core.hold_vectors(held.added(made.made_by, kbids, rows))
+    core.embedding.outdated.difference_update(made.kbids)
 
 
 def _without(core: Core, kbids: Sequence[str]) -> Iterator[str]:
-    """Those of the sections that still get a vector: they are live, and have none. Vectors that turn out to be damaged
-    are not used from then on."""
-    held, known, shown = core.indexer.vectors, core.embedding, core.snapshot()
+    """Those of the sections that still get a vector: they are live, and have none (errors as ``waiting``)."""
+    files, known, shown = core.indexer.vectors.files, core.embedding, core.snapshot()
     for kbid in kbids:
-        if kbid in known.wordless or kbid in known.refused:
-            continue
         decoded = kbid_decode(kbid)
-        try:
-            has_one = held.files is not None and held.files.vector(decoded) is not None
-        except CorruptError as error:
-            held = held.damaged(error)
-            core.hold_vectors(held)
-            has_one = False
-        if not has_one and shown.is_live(decoded):
+        if kbid in known.wordless or kbid in known.refused or not shown.is_live(decoded):
+            continue
+        if kbid in known.outdated or files is None or files.vector(decoded) is None:
             yield kbid
 
 
@@ -184,6 +199,8 @@ def status(core: Core) -> EmbeddingStatus:
         shown = core.snapshot()
         missing = sum(map(bitmaps.count, shown.without_vector))
         live = sum(map(bitmaps.count, shown.live))
+    except CorruptError as error:
+        return replace(known, stale=True, trouble=error.message)
     except KbdbError as error:
         return replace(known, trouble=error.message)
     failed = sum(shown.is_live(kbid_decode(kbid)) for kbid in tuple(embedding.refused))
@@ -209,7 +226,8 @@ def stale_because(core: Core) -> str:
 
 
 def rebuild(core: Core, progress: Report | None = None) -> int:
-    """Makes the vectors of all live sections anew, and puts them in the place of those there are once all are made.
+    """Makes the vectors of all live sections anew, and puts them in the place of those there are once all are made; a
+    checkpoint writes them.
 
     Others write meanwhile; what they add gets its vectors afterwards.
 
@@ -218,19 +236,20 @@ def rebuild(core: Core, progress: Report | None = None) -> int:
         progress: called before each batch, now and then while it is made, and at the end.
 
     Returns:
-        How many vectors there are; 0 without a provider, and what there is stays.
+        How many vectors there are; 0 without a provider, and what there is stays, unless it cannot be read.
 
     Raises:
         KbdbError: the provider serves nobody now; what there was stays.
     """
     embedding = core.embedding
     if not embedding.is_configured:
+        if core.indexer.vectors.fault:
+            core.hold_vectors(HeldVectors(core.engine))
         return 0
     embedding.at_rest = True
     try:
         core.hold_vectors(_made_anew(core, progress))
         embedding.trouble = ""
-        core.checkpoint()
     finally:
         embedding.at_rest = False
         core.indexer.drop_spilled()
@@ -239,8 +258,8 @@ def rebuild(core: Core, progress: Report | None = None) -> int:
 
 
 def _made_anew(core: Core, progress: Report | None) -> HeldVectors:
-    core.embedding.refused.clear()
-    core.embedding.wordless.clear()
+    for known in (core.embedding.refused, core.embedding.wordless, core.embedding.outdated):
+        known.clear()
     shown, generation = core.snapshot(), core.generation
     kbids = [
         kbid_encode(slot.segment.kbid(entry))
@@ -294,6 +313,8 @@ def _texts(core: Core, kbids: Sequence[str]) -> Iterator[tuple[str, str]]:
     """What each section has to be embedded."""
     embedding = core.embedding
     for kbid, section in zip(kbids, core.store.read_sections(kbids), strict=True):
+        if isinstance(section, StorageError):
+            raise section
         if not isinstance(section, Section):
             embedding.refused[kbid] = section.message
             continue
@@ -325,8 +346,9 @@ def _each_alone(embedding: Embedding, texts: dict[str, str]) -> dict[str, bytes]
         try:
             found[kbid] = embedding.vectors_of([text])
         except (EmbeddingTextRefusedError, EmbeddingBadAnswerError) as error:
+            if not found and not refused:
+                # Where this is refused, too, it is not the text: a wrong model, or a wrong address.
+                embedding.vectors_of([HARMLESS])
             refused[kbid] = error.message
-            if not found and len(refused) == REFUSED_IN_A_ROW:
-                raise
     embedding.refused |= refused
     return found

@@ -6,10 +6,9 @@ What it is asked for sections, and what becomes of the answers, is the business 
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING
 
 from kbdb.config import Config
 from kbdb.embed.api import EmbeddingProvider, provider_of
@@ -19,9 +18,6 @@ from kbdb.errors import (
 )
 from kbdb.knowledge.vectors import HeldVectors
 from kbdb.model.embedding import Fingerprint
-
-if TYPE_CHECKING:
-    pass
 
 REMEMBERED = 256
 """Questions whose vectors are kept: the next page of an answer asks the same again."""
@@ -39,6 +35,7 @@ class Embedding:
     Attributes:
         refused: sections that the provider did not take, and why; a rebuild tries them again.
         wordless: sections that have nothing to be embedded.
+        outdated: sections whose vectors are of words that stand for them no more.
         trouble: why nothing is embedded now, or ``""``.
         at_rest: whether nothing is to be embedded now, since a rebuild makes all anew.
     """
@@ -46,12 +43,21 @@ class Embedding:
     def __init__(self, config: Config) -> None:
         self.refused: dict[str, str] = {}
         self.wordless: set[str] = set()
+        self.outdated: set[str] = set()
         self.trouble = ""
         self.at_rest = False
         self._config = config.embedding
         self._deadline_s = config.search.deadline_ms / 1000
         self._slots = threading.Semaphore(AT_ONCE)
         self.of_query = lru_cache(REMEMBERED)(self._of_query)
+
+    def look_again(self, stored: Iterable[str], redescribed: Iterable[str]) -> None:
+        """Forgets what came of asking for sections that were stored just now, and for those with another description,
+        which get another vector."""
+        self.outdated.update(redescribed)
+        for kbid in (*stored, *redescribed):
+            self.refused.pop(kbid, None)
+            self.wordless.discard(kbid)
 
     @property
     def is_configured(self) -> bool:
@@ -107,7 +113,9 @@ class Embedding:
             "search again, or raise search.deadline_ms in worker.toml",
         )
         if not self._slots.acquire(blocking=False):
-            raise late
+            raise EmbeddingUnavailableError(
+                f"{AT_ONCE} queries wait for their vectors already", "search again once they have been answered"
+            )
         prepared, answer = threading.Event(), Future[bytes]()
 
         def ask() -> None:

@@ -26,6 +26,7 @@ from kbdb.index.api import EngineModule, Into, Segment, Stem
 from kbdb.index.fingerprint import fingerprint
 from kbdb.index.pieces import build_in_pieces
 from kbdb.index.segments import SegmentList
+from kbdb.ingest.media import is_text
 from kbdb.knowledge.entries import Listing, StoredSection, entry_of, source_key
 from kbdb.knowledge.listings import Listings
 from kbdb.knowledge.merging import Merging
@@ -33,7 +34,7 @@ from kbdb.knowledge.vectors import HeldVectors
 from kbdb.model.truth import Manifest, Section
 from kbdb.plan import Entry, Params
 from kbdb.progress import Report, now_and_then
-from kbdb.store import index_files
+from kbdb.store import index_files, vector_files
 from kbdb.store.ids import kbid_decode, kbid_encode
 from kbdb.store.index_files import IndexMeta
 from kbdb.store.store import Change, Store
@@ -126,14 +127,17 @@ class Indexer:
             try:
                 self._open_vectors(index_files.read_meta(self.store.layout))
             except CorruptError:
-                # Whoever loads the index is told; a rebuild, which comes here without, makes vectors anew.
-                self._open_vectors(None)
+                # Whoever loads the index is told. A rebuild comes here without; which vectors counted, nobody knows.
+                self._open_vectors_in(vector_files.folders(self.store.layout))
         assert self._vectors is not None
         return self._vectors
 
     def _open_vectors(self, meta: IndexMeta | None) -> None:
+        self._open_vectors_in(meta.vectors if meta else ())
+
+    def _open_vectors_in(self, folders: Sequence[int]) -> None:
         if self._vectors is None:
-            self._vectors = HeldVectors.load(self.store.layout, self.engine, meta.vectors if meta else ())
+            self._vectors = HeldVectors.load(self.store.layout, self.engine, folders)
 
     @property
     def holds_many_vectors(self) -> bool:
@@ -222,8 +226,12 @@ class Indexer:
         assert self.segments is not None
         return {docid: self.holding(f"doc:{docid}") for change in changes for docid in touched(change)}
 
-    def absorb(self, changes: Sequence[Change], before: DocumentListings) -> None:
-        """Brings the index up to changes that are stored; ``before`` are the ``listings`` of just before."""
+    def absorb(self, changes: Sequence[Change], before: DocumentListings) -> set[str]:
+        """Brings the index up to changes that are stored; ``before`` are the ``listings`` of just before.
+
+        Returns:
+            The sections that only a description speaks for, and that have another one now.
+        """
         removed: set[str] = set()
         fresh = {section.kbid: section for change in changes for section in change.sections}
         listing: dict[str, set[str]] = {kbid: set() for kbid in set(fresh).union(*before.values())}
@@ -237,6 +245,7 @@ class Indexer:
                     listing.setdefault(placement.kbid, set()).add(manifest.docid)
             told.update(dict.fromkeys(change.removed_documents))
         entries = []
+        redescribed: set[str] = set()
         for kbid in sorted(listing.keys() - removed):
             known = self._stored_bytes(kbid)
             docids = listing[kbid]
@@ -254,11 +263,14 @@ class Indexer:
             self.left_out.discard(kbid)
             if known != entry.stored:
                 entries.append(entry)
+                if known is not None and _is_redescribed(known, entry.stored):
+                    redescribed.add(kbid)
         self.left_out.difference_update(*(change.removed_sections for change in changes))
         if entries or removed:
             gone = sorted(map(kbid_decode, removed))
             self._segments = self.segments.added(entries, gone)
-            self._vectors = self.vectors.without(gone)
+            self._vectors = self.vectors.without(gone).again([entry.kbid for entry in entries])
+        return redescribed
 
     def rebuild(self, progress: Report | None = None) -> int:
         """Makes the index anew from the truth files alone; a large one in pieces, which lie on disk until ``flush``.
@@ -278,6 +290,7 @@ class Indexer:
         entries, room = self._entries(kbids, listings, progress), _Room(self)
         self._segments = build_in_pieces(fresh, entries, self.build_memory, room)
         self.meta, self._left_behind = None, ""
+        self._vectors = self.vectors.only(lambda kbid: self.segments.find(kbid) is not None)
         return sum(slot.segment.sections for slot in self._segments.slots)
 
     def flush(self, *, soon: bool = False) -> None:
@@ -324,9 +337,9 @@ class Indexer:
             segments = segments.with_merged(first, self.open_segment(folder), folder, None)
         self.store.require_in_place()
         self._vectors = self._written_vectors(soon=soon)
-        self.meta = self._described(segments)
-        index_files.write_meta(layout, self.meta)
-        self._segments, self.was_stale = segments, False
+        meta = self._described(segments)
+        index_files.write_meta(layout, meta)
+        self.meta, self._segments, self.was_stale = meta, segments, False
         keep = [*self.meta.all_folders, *self._vectors_in_the_making, *([merging.folder] if merging else ())]
         index_files.sweep(layout, keep)
 
@@ -374,6 +387,7 @@ class Indexer:
             meta = index_files.read_meta(layout)
             if meta is not None and meta.fingerprint != index_files.NOBODYS:
                 held = _folders(self._segments) if self._segments else ()
+                held += self._vectors.folders if self._vectors else ()
                 index_files.sweep(layout, [*meta.all_folders, *self._vectors_in_the_making, *held])
 
     def _described(self, segments: SegmentList) -> IndexMeta:
@@ -510,6 +524,12 @@ class _Room:
 
     def remove(self, number: int) -> None:
         index_files.remove_segment(self._indexer.store.layout, number)
+
+
+def _is_redescribed(before: bytes, after: bytes) -> bool:
+    """Whether a section of no text, which is embedded by its description, got another one."""
+    old, new = StoredSection.decode(before), StoredSection.decode(after)
+    return old.description != new.description and not is_text(new.type)
 
 
 def touched(change: Change) -> set[str]:

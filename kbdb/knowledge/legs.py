@@ -98,10 +98,12 @@ def by_meaning(core: Core, snapshot: View, asked: Question) -> Ranking:
     leg = _MeaningLeg.of(core, snapshot, asked, asked.depth)
     if not leg.answers:
         return leg.left_out_of(by_words(snapshot, asked))
+    started = perf_counter()
     shown = _with_words(snapshot, asked.resolved, [*leg.hits[:1], *leg.hits[asked.offset :]])
+    engine_ms = leg.engine_ms + (perf_counter() - started) * 1000
     total = min(leg.total, TOTAL_LIMIT)
     best = shown[0] if shown else None
-    return Ranking(shown[1:], best, total, total == leg.total, "vector", leg.verdict, leg.engine_ms, leg.warnings)
+    return Ranking(shown[1:], best, total, total == leg.total, "vector", leg.verdict, engine_ms, leg.warnings)
 
 
 def by_both(core: Core, snapshot: View, asked: Question) -> Ranking:
@@ -111,12 +113,12 @@ def by_both(core: Core, snapshot: View, asked: Question) -> Ranking:
         return leg.left_out_of(by_words(snapshot, asked))
     started = perf_counter()
     words = words_leg(snapshot, asked, RRF_DEPTH)
-    engine_ms = leg.engine_ms + (perf_counter() - started) * 1000
     fused = fuse([[hit.kbid for hit in words.hits], [hit.kbid for hit in leg.hits]], core.embedding.rrf_k)
     shown = [*fused[:1], *fused[asked.offset : asked.depth]]
     wanted = {kbid for kbid, _ in shown}.difference(hit.kbid for hit in words.hits)
     by_meaning_alone = [hit for hit in leg.hits if hit.kbid in wanted]
     known = {hit.kbid: hit for hit in (*words.hits, *_with_words(snapshot, asked.resolved, by_meaning_alone))}
+    engine_ms = leg.engine_ms + (perf_counter() - started) * 1000
     hits = [known[kbid]._replace(score=score) for kbid, score in shown]
     by_words_alone = verdict_of(asked.resolved, words.hits[0] if words.hits else None)
     is_whole = len(leg.hits) < RRF_DEPTH and len(words.hits) == words.total

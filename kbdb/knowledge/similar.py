@@ -62,8 +62,7 @@ def similar(core: Core, kbid: str, limit: int) -> SimilarResult:
 
 def _no_vector(core: Core, snapshot: View, kbid: str) -> NoVectorError:
     """Says why a section has no vector."""
-    if kbid in core.embedding.refused:
-        reason = core.embedding.refused[kbid]
+    if reason := core.embedding.refused.get(kbid):
         return NoVectorError(f"section {kbid} got no vector: {reason}", "kbdb rebuild tries it again")
     if kbid in core.embedding.wordless:
         return NoVectorError(f"section {kbid} has no words, so it has no vector", "recall shows what it holds")

@@ -76,7 +76,7 @@ class Tally:
             sections_retired=len(set(self.retired)),
             near_duplicates=tuple(self.near_duplicates.values()),
             suppressed=tuple(self.suppressed),
-            vector_embedding_failed=embed_sections.failed(self.core, kbids),
+            vector_embedding_failed=embed_sections.failed(self.core, kbids, self.added),
             elapsed_ms=seconds * 1000,
             missing=tuple(self.missing),
             pruned=tuple(self.pruned),

@@ -66,6 +66,7 @@ def rebuild(core: Core, progress: Report | None = None) -> RebuildResult:
     except KbdbError as error:
         vectors = 0
         warnings += (f"no vectors were made, and those there were stay: {error.message}",)
+    core.checkpoint()
     return RebuildResult(sections, vectors, (perf_counter() - started) * 1000, warnings)
 
 

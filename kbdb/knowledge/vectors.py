@@ -6,7 +6,7 @@ names its folders in the index's meta file; where vectors come from is ``embeddi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -93,10 +93,19 @@ class HeldVectors:
 
     def without(self, kbids: Sequence[bytes]) -> HeldVectors:
         """Without those of sections that were removed."""
-        if self.files is None or not kbids:
-            return self
+        return self._changed(lambda files: files.without(kbids)) if kbids else self
+
+    def again(self, kbids: Sequence[bytes]) -> HeldVectors:
+        """With those again of sections that were removed and are back."""
+        return self._changed(lambda files: files.again(kbids)) if kbids else self
+
+    def only(self, holds: Callable[[bytes], bool]) -> HeldVectors:
+        """Without those of sections that ``holds`` does not tell of."""
+        return self._changed(lambda files: files.only(holds))
+
+    def _changed(self, change: Callable[[VectorList], VectorList]) -> HeldVectors:
         try:
-            return replace(self, files=self.files.without(kbids))
+            return self if self.files is None else replace(self, files=change(self.files))
         except CorruptError as error:
             return self.damaged(error)
 

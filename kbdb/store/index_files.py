@@ -110,9 +110,14 @@ def map_file(path: Path) -> mmap.mmap | bytes:
         raise StorageError(f"cannot read {path}: {error.strerror}") from error
 
 
+def folders(layout: Layout) -> list[int]:
+    """The numbers of all folders, ascending, whether they count or not."""
+    return sorted(int(name) for name in files.names(layout.indexes) if _NUMBER.fullmatch(name))
+
+
 def next_folder(layout: Layout) -> int:
     """A number no folder has."""
-    return max(_folders(layout), default=0) + 1
+    return max(folders(layout), default=0) + 1
 
 
 def make_next_folder(layout: Layout) -> int:
@@ -173,7 +178,7 @@ def sweep(layout: Layout, keep: Sequence[int]) -> None:
 
     Nothing reads them. One that cannot go now (read-only disk; on Windows, still mapped) goes another time.
     """
-    for number in _folders(layout):
+    for number in folders(layout):
         if number not in keep:
             remove_segment(layout, number)
 
@@ -201,10 +206,6 @@ def _decode(value: dict[str, object]) -> IndexMeta:
     built_with, numbers = str(value["built_with"]), tuple(int(number) for number in folders)
     left = tuple(map(str, left_out))
     return IndexMeta(generation, fingerprint, built_with, numbers, changed, left, events, of_vectors)
-
-
-def _folders(layout: Layout) -> list[int]:
-    return sorted(int(name) for name in files.names(layout.indexes) if _NUMBER.fullmatch(name))
 
 
 def _size(path: Path) -> int:

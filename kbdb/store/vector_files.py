@@ -14,7 +14,7 @@ from kbdb.errors import CorruptError, TomlError
 from kbdb.index.api import IntoFile
 from kbdb.model.embedding import Fingerprint
 from kbdb.paths import Layout
-from kbdb.store import files
+from kbdb.store import files, index_files
 from kbdb.store.index_files import REBUILD, map_file
 from kbdb.store.times import now_seconds
 from kbdb.store.toml import dumps, loads
@@ -86,6 +86,11 @@ def read_meta(layout: Layout, folder: int) -> VectorsMeta:
         raise CorruptError(f"{path} does not say what made the vectors: {error}", REBUILD) from error
 
 
+def folders(layout: Layout) -> list[int]:
+    """The numbers of all folders that hold vectors, whether they count or not."""
+    return [number for number in index_files.folders(layout) if (layout.indexes / str(number) / META_NAME).is_file()]
+
+
 def map_vectors(layout: Layout, folder: int) -> mmap.mmap | bytes:
     """A folder's ``vectors.idx``, mapped read-only."""
     return map_file(layout.indexes / str(folder) / NAME)
@@ -101,9 +106,11 @@ def _decode(value: dict[str, object]) -> VectorsMeta:
     if not isinstance(table, dict):
         raise TypeError("vectors must be a table")
     numbers = [table[name] for name in ("dimensions", "version", "section_count")]
-    dimensions, version, count = (number for number in numbers if type(number) is int)
+    texts = [table[name] for name in ("model_name", "pooling", "normalisation", "tokenizer", "last_built")]
+    if not all(type(number) is int for number in numbers) or not all(isinstance(text, str) for text in texts):
+        raise TypeError("dimensions, version and section_count must be integers, all else text")
+    dimensions, version, count = numbers
     if version != VERSION:
         raise ValueError(f"version is {version}, and this kbdb reads {VERSION}")
-    texts = [table[name] for name in ("model_name", "pooling", "normalisation", "tokenizer", "last_built")]
-    model, pooling, normalisation, tokenizer, built = (text for text in texts if isinstance(text, str))
+    model, pooling, normalisation, tokenizer, built = texts
     return VectorsMeta(Fingerprint(model, dimensions, pooling, normalisation, tokenizer), built, count)

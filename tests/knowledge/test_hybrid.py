@@ -298,8 +298,8 @@ def test_a_number_that_is_none_is_found_when_vectors_are_searched(kb: KnowledgeB
         found = again.search("apples", mode="hybrid")
         assert found.retrieval_method == "lexical"
         assert "no finite number" in found.warnings[0]
-        assert again.learn(content="One more.", title="More").vector_embedding_failed is None
         assert again.status().embedding.stale
+        again.learn(content="One more.", title="More")
     with kbdb.open(kb.root.parent) as again:
         assert titles(again, "one more") == ["More"]
         assert [fault.code for fault in again.check().errors] == ["VECTORS_CORRUPT"]
@@ -348,6 +348,122 @@ def test_the_vectors_of_removed_sections_leave_the_disk(kb: KnowledgeBase) -> No
     vectors = engine().Vectors((folder / "vectors.idx").read_bytes())
     assert vectors.find(kbid_decode(gone)) == -1
     assert vectors.records == len(FACTS) - 1
+
+
+def test_vectors_whose_folder_could_not_be_named_are_named_at_the_next_try(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kb.settle()
+    kb.learn(content="A storm is coming.", title="Storm")
+    kb.settle()
+    kb.embed()
+    named = index_files.write_meta
+
+    def full(*_: object) -> None:
+        raise StorageError("the disk is full")
+
+    monkeypatch.setattr(index_files, "write_meta", full)
+    kb.settle()
+    monkeypatch.setattr(index_files, "write_meta", named)
+    kb._core.indexer.sweep_left_over()
+    with reopened(kb) as again:
+        assert again.status().embedding.waiting == 0
+        assert titles(again, "weather", mode="vector")[:2] == ["Storm", "Picnic"]
+
+
+def test_vectors_of_sections_that_went_while_nobody_looked_leave_the_disk(kb: KnowledgeBase) -> None:
+    kb.settle()
+    gone = kbid(kb, "Cellar")
+    kb.close()
+    (kb.root / "sections" / gone[:2] / f"{gone}.sec").unlink()
+    with kbdb.open(kb.root.parent) as again:
+        again._core.rebuild()
+    (folder,) = vector_folders(kb)
+    vectors = engine().Vectors((folder / "vectors.idx").read_bytes())
+    assert (vectors.find(kbid_decode(gone)), vectors.records) == (-1, len(FACTS) - 1)
+
+
+def test_a_section_that_is_back_before_its_vector_went_keeps_it(kb: KnowledgeBase, service: MeaningService) -> None:
+    kb.settle()
+    (item,) = (item for item in kb.list().items if item.title == "Cellar")
+    kb.unlearn(docid=item.docid)
+    (kb.root / "documents" / f"{item.docid}.toml").unlink()
+    kb._core.indexer.rebuild()
+    assert kb.gc(keep_days=0).removed == 1
+    asked = len(service.texts)
+    kb.learn(content=FACTS["Cellar"], title="Cellar", docid="cellar-again")
+    kb._core.checkpoint()
+    kb.embed()
+    assert kb.status().embedding.waiting == 0
+    assert len(service.texts) <= asked + 1
+
+
+def test_a_damaged_index_meta_file_and_a_provider_that_fails_leave_the_vectors(
+    kb: KnowledgeBase, service: MeaningService
+) -> None:
+    before = answer(kb, "fruit", mode="vector").hits
+    kb.close()
+    (kb.root / "indexes" / "meta.toml").write_bytes(b"no meta")
+    service.status = 403
+    with kbdb.open(kb.root.parent) as again:
+        assert again.rebuild().vectors == 0
+    service.status = 200
+    asked = len(service.texts)
+    with kbdb.open(kb.root.parent) as again:
+        assert answer(again, "fruit", mode="vector").hits == before
+        assert again.status().embedding.waiting == 0
+    assert len(service.texts) == asked + 1
+
+
+def test_what_only_its_description_speaks_for_gets_another_vector_with_another_one(
+    kb: KnowledgeBase, home: Path
+) -> None:
+    (home / "x.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(8))
+    for description, near, far in (("a train at the station", "railway", "fruit"), ("apples", "fruit", "railway")):
+        kb.learn([home / "x.png"], title="X", description=description, wait_embeddings=True)
+        cosines = {query: {hit.title: hit.score for hit in by_meaning(kb, query).hits}["X"] for query in (near, far)}
+        assert cosines[near] > 0.9 > 0.1 > cosines[far]
+
+
+def test_texts_that_are_refused_keep_no_other_from_its_vector(kb: KnowledgeBase, service: MeaningService) -> None:
+    service.refuse = "nettle"
+    for number in range(5):
+        kb.learn(content=f"Nettle soup {number}: nettle.", title=f"Soup {number}")
+    for number in range(5):
+        kb.learn(content=f"Rain on day {number}.", title=f"Rain {number}")
+    found = kb.embed()
+    assert (found.failed, found.waiting, found.vectors) == (5, 0, len(FACTS) + 5)
+
+
+def test_a_model_that_the_service_does_not_know_is_trouble_and_no_word_on_a_text(
+    kb: KnowledgeBase, service: MeaningService
+) -> None:
+    service.status = 400
+    learned = kb.learn(content="A storm is coming.", title="Storm", wait_embeddings=True)
+    assert learned.vector_embedding_failed is True
+    service.status = 200
+    found = kb.embed()
+    assert (found.failed, found.waiting) == (0, 0)
+
+
+def test_without_a_provider_a_rebuild_lets_vectors_go_that_nobody_can_read(kb: KnowledgeBase) -> None:
+    kb.close()
+    (folder,) = vector_folders(kb)
+    (folder / "vectors.idx").write_bytes(b"nothing")
+    (kb.root / "worker.toml").unlink()
+    with kbdb.open(kb.root.parent) as again:
+        assert [fault.code for fault in again.check().errors] == ["VECTORS_CORRUPT"]
+        again.rebuild()
+        assert again.check().ok
+    assert vector_folders(kb) == []
+
+
+def test_while_vectors_are_stale_a_learn_tells_that_none_is_made(kb: KnowledgeBase, service: MeaningService) -> None:
+    service.configure(kb.root.parent, model="newer")
+    with reopened(kb) as again:
+        for wait in (False, True):
+            learned = again.learn(content=f"A storm is coming: {wait}.", title="Storm", wait_embeddings=wait)
+            assert learned.vector_embedding_failed is True
 
 
 def test_a_section_that_is_removed_while_its_vector_is_made_gets_none(kb: KnowledgeBase) -> None:
