@@ -13,11 +13,12 @@ from typing import NamedTuple
 from kbdb.embed.scripts import serves
 from kbdb.errors import ConfigError, KbdbError
 from kbdb.index import bitmaps
+from kbdb.index.api import VectorSearcher
 from kbdb.knowledge.core import Core
 from kbdb.knowledge.embed_sections import stale_because, without_vector
 from kbdb.knowledge.view import View
 from kbdb.model.search import LegRank
-from kbdb.plan import TOTAL_LIMIT, Clause, EngineHit, EngineResult, Plan, VectorHit
+from kbdb.plan import TOTAL_LIMIT, EngineHit, EngineResult, Plan, VectorHit
 from kbdb.query.parser import ParsedQuery
 from kbdb.query.resolved import Resolved
 from kbdb.query.rrf import RRF_DEPTH, fuse
@@ -25,6 +26,9 @@ from kbdb.query.verdict import Verdict, verdict_by_cosine, verdict_of, verdict_o
 
 REBUILD = "run: kbdb rebuild"
 NOTHING = EngineResult((), 0, True)
+
+LOOKED_AT_FACTOR = 4
+"""How many more of the nearest are looked at, where too few of them have the words that are required."""
 
 
 class Question(NamedTuple):
@@ -101,9 +105,9 @@ def by_meaning(core: Core, snapshot: View, asked: Question) -> Ranking:
     started = perf_counter()
     shown = _with_words(snapshot, asked.resolved, [*leg.hits[:1], *leg.hits[asked.offset :]])
     engine_ms = leg.engine_ms + (perf_counter() - started) * 1000
-    total = min(leg.total, TOTAL_LIMIT)
     best = shown[0] if shown else None
-    return Ranking(shown[1:], best, total, total == leg.total, "vector", leg.verdict, engine_ms, leg.warnings)
+    near = leg.near
+    return Ranking(shown[1:], best, near.total, near.total_is_exact, "vector", leg.verdict, engine_ms, leg.warnings)
 
 
 def by_both(core: Core, snapshot: View, asked: Question) -> Ranking:
@@ -142,23 +146,38 @@ def words_leg(snapshot: View, asked: Question, depth: int) -> EngineResult:
     return snapshot.searcher.search(asked.resolved.plan, depth, asked.allowed)
 
 
+class Nearest(NamedTuple):
+    """Sections by falling cosine, and how many have a vector and pass what is asked of them besides: all of them where
+    ``total_is_exact``, else at least so many."""
+
+    hits: Sequence[VectorHit]
+    total: int
+    total_is_exact: bool
+
+
+NOWHERE_NEAR = Nearest((), 0, True)
+
+
 @dataclass(frozen=True, slots=True)
 class _MeaningLeg:
     """What meaning finds, or why it was not asked.
 
     Attributes:
-        hits: the nearest, best first.
-        total: how many sections have a vector and pass the filters.
+        near: the nearest sections.
         verdict: whether the nearest is near enough.
     """
 
     answers: bool
     warnings: tuple[str, ...] = ()
     stale: bool = False
-    hits: tuple[VectorHit, ...] = ()
-    total: int = 0
+    near: Nearest = NOWHERE_NEAR
     verdict: Verdict = "unanswered"
     engine_ms: float = 0.0
+
+    @property
+    def hits(self) -> Sequence[VectorHit]:
+        """The nearest sections, best first."""
+        return self.near.hits
 
     @classmethod
     def of(cls, core: Core, snapshot: View, asked: Question, depth: int) -> _MeaningLeg:
@@ -182,11 +201,10 @@ class _MeaningLeg:
                 return cls(False, ("no section has a vector yet",))
             question = embedding.of_query(text)
             started = perf_counter()
-            allowed = _narrowed(snapshot, asked)
-            hits = searcher.search(question, depth, allowed)
+            near = _nearest(snapshot, searcher, question, asked, depth)
             engine_ms = (perf_counter() - started) * 1000
-            verdict = verdict_by_cosine(hits[0].score if hits else None, embedding.provider.floors())
-            return cls(True, still_waiting(core, snapshot), False, hits, _total(snapshot, allowed), verdict, engine_ms)
+            verdict = verdict_by_cosine(near.hits[0].score if near.hits else None, embedding.provider.floors())
+            return cls(True, still_waiting(core, snapshot), False, near, verdict, engine_ms)
         except ConfigError:
             raise
         except KbdbError as error:
@@ -203,24 +221,37 @@ def _question_of(parsed: ParsedQuery) -> str:
     return " ".join(term.text for term in parsed.terms if not term.excluded)
 
 
-def _narrowed(snapshot: View, asked: Question) -> Sequence[bytes] | None:
-    """The sections that filters leave and that have what the query requires, and nothing of what it excludes."""
-    clauses = asked.resolved.plan.clauses
-    required = tuple(clause for clause in clauses if clause.kind == "must")
-    excluded = tuple(clause._replace(kind="should") for clause in clauses if clause.kind == "must_not")
-    if not required and not excluded:
-        return asked.allowed
-    left = asked.allowed or [bitmaps.full(slot.segment.sections) for slot in snapshot.slots]
-    if required:
-        left = [bitmaps.both(*pair) for pair in zip(left, _having(snapshot, required), strict=True)]
-    if excluded:
-        left = [bitmaps.without(*pair) for pair in zip(left, _having(snapshot, excluded), strict=True)]
-    return left
+def _nearest(snapshot: View, searcher: VectorSearcher, question: bytes, asked: Question, depth: int) -> Nearest:
+    """The sections nearest to a question of those that filters leave, with what it requires and nothing it excludes.
+
+    Where few sections do, they are found by their words first; else those that are near are looked at for words.
+    """
+    allowed = asked.allowed
+    clauses = tuple(clause for clause in asked.resolved.plan.clauses if clause.kind != "should")
+    if clauses:
+        passing = snapshot.searcher.search(Plan(clauses), 0, allowed)
+        if not passing.total_is_exact:
+            hits = _near_and_passing(snapshot, searcher, question, Plan(clauses), allowed, depth)
+            return Nearest(
+                hits, max(len(hits), passing.total - sum(map(bitmaps.count, snapshot.without_vector))), False
+            )
+        allowed = _bits(snapshot, snapshot.searcher.search(Plan(clauses), passing.total, allowed).hits)
+    total = _total(snapshot, allowed)
+    return Nearest(searcher.search(question, depth, allowed), min(total, TOTAL_LIMIT), total <= TOTAL_LIMIT)
 
 
-def _having(snapshot: View, clauses: tuple[Clause, ...]) -> list[bytes]:
-    """For each segment, the live entries that a plan of these clauses finds."""
-    return _bits(snapshot, snapshot.searcher.search(Plan(clauses), snapshot.searcher.sections).hits)
+def _near_and_passing(
+    snapshot: View, searcher: VectorSearcher, question: bytes, plan: Plan, allowed: Sequence[bytes] | None, depth: int
+) -> Sequence[VectorHit]:
+    """The first ``depth`` of the nearest sections that a plan finds: more and more are looked at until so many are."""
+    looked = depth
+    while True:
+        near = searcher.search(question, looked, allowed)
+        found = {hit.kbid for hit in snapshot.searcher.search(plan, len(near), _bits(snapshot, near)).hits}
+        passing = [hit for hit in near if hit.kbid in found]
+        if len(passing) >= depth or len(near) < looked:
+            return passing[:depth]
+        looked *= LOOKED_AT_FACTOR
 
 
 def _bits(snapshot: View, hits: Iterable[EngineHit | VectorHit]) -> list[bytes]:

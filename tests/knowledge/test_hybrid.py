@@ -5,6 +5,8 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from knowledge_base import answer, kbid, titles
@@ -14,7 +16,12 @@ import kbdb
 from kbdb.errors import EmbeddingProviderNotConfiguredError, StorageError
 from kbdb.index.engine import engine
 from kbdb.knowledge import KnowledgeBase
+from kbdb.knowledge.legs import Question, _nearest, _question_of
+from kbdb.knowledge.view import View
 from kbdb.model.search import LegRank, PagedSearchResult
+from kbdb.plan import EngineResult, Plan
+from kbdb.query.parser import parse_query
+from kbdb.query.resolve import resolve
 from kbdb.store import index_files, vector_files
 from kbdb.store.ids import kbid_decode
 
@@ -114,6 +121,32 @@ def test_filters_and_required_and_excluded_words_hold_for_meaning_too(kb: Knowle
     assert titles(kb, "fruit tag:fair", mode="vector") == ["Fair"]
     assert "Cellar" not in titles(kb, "fruit -spring", mode="vector")
     assert titles(kb, 'fruit "keep until"', mode="vector") == ["Cellar"]
+
+
+def test_required_and_excluded_words_hold_where_many_sections_have_them(kb: KnowledgeBase) -> None:
+    """The same answers, whichever is looked for first: words or meaning."""
+    for number in range(40):
+        word = ("red", "blue")[number % 2]
+        kb.learn(content=f"Apples, {word}, from row {number} " + "fruit " * (number % 7), title=f"Row {number}")
+    kb.embed()
+    queries = ("orchard -red", 'pears "from row"', 'fruit "from row" -blue', "fruit -nothing", "fruit -the -red -blue")
+    few = [kb.search(query, mode="vector", limit=30) for query in queries]
+    searching = type(kb._core.snapshot().searcher).search
+
+    def as_if_many(searcher: Any, plan: Plan, limit: int, allowed: Any = None) -> EngineResult:
+        found: EngineResult = searching(searcher, plan, limit, allowed)
+        return found if limit else found._replace(total_is_exact=False)
+
+    searcher = SimpleNamespace(search=lambda *given: as_if_many(kb._core.snapshot().searcher, *given))
+    for query, expected in zip(queries, few, strict=True):
+        parsed = parse_query(query)
+        shown = kb._core.snapshot()
+        asked = Question(parsed, resolve(parsed, shown.lexicon), None, 0, 30)
+        view = cast(View, SimpleNamespace(searcher=searcher, slots=shown.slots, without_vector=shown.without_vector))
+        near = _nearest(view, shown.vector_searcher, kb._core.embedding.of_query(_question_of(parsed)), asked, 3)
+        assert [hit.kbid for hit in near.hits] == [hit.kbid for hit in expected.hits[:3]]
+        assert not near.total_is_exact
+        assert near.total <= expected.total
 
 
 def test_pages_of_a_hybrid_answer_join_up(kb: KnowledgeBase) -> None:
