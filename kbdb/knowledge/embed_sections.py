@@ -12,6 +12,7 @@ from concurrent.futures import Future, wait
 from dataclasses import replace
 from functools import partial
 from itertools import islice
+from queue import SimpleQueue
 from typing import NamedTuple
 
 from kbdb.embed.api import BATCH
@@ -273,40 +274,59 @@ def _made_anew(core: Core, progress: Report | None) -> HeldVectors:
             progress(Progress(done, len(kbids)))
         core.between_batches()
 
-    for start in range(0, len(kbids), BATCH):
-        tell(start)
-        made = _made_beside(core, kbids[start : start + BATCH], partial(tell, start))
-        if made.kbids:
-            fresh = fresh.added(made.made_by, list(map(kbid_decode, made.kbids)), made.rows)
-        if fresh.is_long:
-            fresh = core.indexer.spill(fresh)
+    beside = _Beside()
+    try:
+        for start in range(0, len(kbids), BATCH):
+            tell(start)
+            made = beside.make(core, kbids[start : start + BATCH], partial(tell, start))
+            if made.kbids:
+                fresh = fresh.added(made.made_by, list(map(kbid_decode, made.kbids)), made.rows)
+            if fresh.is_long:
+                fresh = core.indexer.spill(fresh)
+    finally:
+        beside.end()
     tell(len(kbids))
     if core.generation != generation:
         fresh = fresh.without([kbid_decode(kbid) for kbid in kbids if not core.store.has_section(kbid)])
     return fresh
 
 
-def _made_beside(core: Core, kbids: Sequence[str], meanwhile: Callable[[], None]) -> Made:
-    """Vectors, made on a thread of their own while others write: nobody waits for a provider that is slow.
+class _Beside:
+    """One thread that makes vectors while others write: nobody waits for a provider that is slow.
 
-    Args:
-        core: the database.
-        kbids: whose vectors.
-        meanwhile: called again and again until they are made; what it raises ends the wait.
+    The same thread for all batches: memory that a model's run takes from the heap of one is not there for another.
     """
-    reading = core.reading()
-    answer: Future[Made] = Future()
 
-    def ask() -> None:
-        try:
-            answer.set_result(make(reading, kbids))
-        except BaseException as error:
-            answer.set_exception(error)
+    def __init__(self) -> None:
+        self._asked: SimpleQueue[tuple[Core, Sequence[str], Future[Made]] | None] = SimpleQueue()
+        # An end of the process does not wait for a service that hangs.
+        threading.Thread(target=self._work, name="kbdb-rebuild", daemon=True).start()
 
-    threading.Thread(target=ask, name="kbdb-rebuild", daemon=True).start()
-    while not wait([answer], MEANWHILE_S).done:
-        meanwhile()
-    return answer.result()
+    def make(self, core: Core, kbids: Sequence[str], meanwhile: Callable[[], None]) -> Made:
+        """Vectors of sections.
+
+        Args:
+            core: the database.
+            kbids: whose vectors.
+            meanwhile: called again and again until they are made; what it raises ends the wait.
+        """
+        answer: Future[Made] = Future()
+        self._asked.put((core.reading(), kbids, answer))
+        while not wait([answer], MEANWHILE_S).done:
+            meanwhile()
+        return answer.result()
+
+    def end(self) -> None:
+        """Lets the thread end once it has done what it is at."""
+        self._asked.put(None)
+
+    def _work(self) -> None:
+        while (asked := self._asked.get()) is not None:
+            reading, kbids, answer = asked
+            try:
+                answer.set_result(make(reading, kbids))
+            except BaseException as error:
+                answer.set_exception(error)
 
 
 def _texts(core: Core, kbids: Sequence[str]) -> Iterator[tuple[str, str]]:
