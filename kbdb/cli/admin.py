@@ -69,13 +69,17 @@ def check(
 
 
 def rebuild(context: typer.Context, db: Db = None, as_json_: Json = False) -> int:
-    """Make the index anew from the truth files alone."""
+    """Make the index anew from the truth files alone.
+
+    Where an embedding provider is configured, all sections are embedded again: that takes long, and a service may
+    charge for it.
+    """
     session = Session.of(context, db, as_json_)
     with session.open() as kb:
         with ProgressBar(sys.stderr) as progress:
             result = kb.rebuild(progress.show)
         session.answer(result, draw_rebuilt)
-    return Exit.DONE
+    return Exit.PARTLY_DONE if result.vector_embedding_failed else Exit.DONE
 
 
 def gc(

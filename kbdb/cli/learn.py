@@ -88,7 +88,7 @@ def learn(
             progress=progress.show,
         )
     session.answer(result, draw_learned)
-    return _learned_exit(result)
+    return _learned_exit(result, wait_embeddings)
 
 
 def unlearn(
@@ -126,10 +126,12 @@ def _standard_input(paths: list[str]) -> bytes | None:
     return sys.stdin.buffer.read()
 
 
-def _learned_exit(result: AddSectionResult) -> Exit:
+def _learned_exit(result: AddSectionResult, wait_embeddings: bool) -> Exit:
     failed = sum(document.status == "failed" for document in result.documents)
     if result.interrupted:
         return Exit.INTERRUPTED
     if failed:
         return Exit.FAILED if failed == len(result.documents) else Exit.PARTLY_DONE
+    if wait_embeddings and result.vector_embedding_failed:
+        return Exit.PARTLY_DONE
     return Exit.DONE if result.documents or result.pruned or result.missing else Exit.NOTHING_FOUND

@@ -19,7 +19,7 @@ from typing import Any
 from kbdb.daemon.queue import Job
 from kbdb.errors import BusyError, DatabaseClosedError, InterruptedByStopError, KbdbError
 from kbdb.knowledge import KnowledgeBase
-from kbdb.knowledge.embed_sections import Made, without_vectors
+from kbdb.knowledge.embed_sections import Made, not_waited, without_vectors
 from kbdb.model.learn import AddSectionResult
 from kbdb.progress import Report
 
@@ -116,8 +116,11 @@ class Embedder(threading.Thread):
 
         An end of the daemon ends the wait, and so does who asked for the learn.
         """
+        if not self._embeds:
+            deliver(not_waited(learned))
+            return
         wait = _Wait(job, learned, deliver)
-        if self._embeds and learned.vector_embedding_failed is not False:
+        if learned.vector_embedding_failed is not False:
             with self._changed:
                 if not self._ended and not job.cancelled:
                     self._waits[job] = wait

@@ -25,7 +25,13 @@ BATCH = 64
 
 
 class EmbeddingProvider(ABC):
-    """Turns texts into vectors. May be used by several threads at once."""
+    """Turns texts into vectors. May be used by several threads at once.
+
+    Attributes:
+        last_failure: why the last try to get vectors failed, though there may be more tries; ``""`` once one succeeded.
+    """
+
+    last_failure = ""
 
     @abstractmethod
     def prepare(self) -> None:

@@ -167,10 +167,12 @@ class ApiEmbeddingProvider(EmbeddingProvider):
             try:
                 status, retry_after, data = self._ask(client, url, headers, body, most)
                 if status == 200:
+                    self.last_failure = ""
                     return vectors_in(data, len(batch), self.dimensions(), web.shown(url))
                 failure = self._refusal(status, data, url)
             except EmbeddingUnavailableError as error:
                 failure = error
+            self.last_failure = failure.message
             if not isinstance(failure, EmbeddingUnavailableError) or attempt == web.TRIES:
                 raise failure
             wait = web.wait_before(attempt, retry_after)

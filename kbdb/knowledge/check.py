@@ -20,7 +20,9 @@ from kbdb.knowledge.duplicates import THRESHOLD, check_threshold, near_duplicate
 from kbdb.knowledge.entries import Listing, StoredSection, entry_of
 from kbdb.model.truth import Event, Section
 from kbdb.model.upkeep import CheckFault, CheckResult
+from kbdb.paths import Layout
 from kbdb.progress import Report, now_and_then
+from kbdb.store import index_files, vector_files
 from kbdb.store.beliefs import replay
 from kbdb.store.events import decode_events
 from kbdb.store.ids import kbid_decode, kbid_encode
@@ -237,6 +239,10 @@ def _check_index(core: Core, kbids: set[str], index: _Index, findings: _Findings
     if index.fault:
         findings.error("INDEX_CORRUPT", folder, "", index.fault, REBUILD)
         return
+    for slot in index.slots:
+        for name in index_files.missing(core.store.layout, slot.folder):
+            message = f"{folder / str(slot.folder) / name} is gone, and serves until the database is closed"
+            findings.error("INDEX_CORRUPT", folder, "", message, REBUILD)
     indexed: set[str] = set()
     for slot in index.slots:
         indexed.update(kbid_encode(slot.segment.kbid(entry)) for entry in bitmaps.entries(slot.current))
@@ -253,12 +259,21 @@ def _check_index(core: Core, kbids: set[str], index: _Index, findings: _Findings
 
 
 def _check_vectors(core: Core, findings: _Findings) -> None:
-    held = core.indexer.vectors
+    held, layout = core.indexer.vectors, core.store.layout
     fault = held.fault
     try:
         for part in held.files.parts if held.files else ():
             part.vectors.verify()
-    except CorruptError as error:
+            if part.folder is not None:
+                _check_file_of_vectors(layout, part.folder)
+    except KbdbError as error:
         fault = error.message
     if fault:
-        findings.error("VECTORS_CORRUPT", core.store.layout.indexes, "", fault, REBUILD)
+        findings.error("VECTORS_CORRUPT", layout.indexes, "", fault, REBUILD)
+
+
+def _check_file_of_vectors(layout: Layout, folder: int) -> None:
+    """What is on disk, not what was opened: files that are gone go on to serve until the database is closed."""
+    if vector_files.digest_of(layout, folder) != vector_files.read_meta(layout, folder).sha256:
+        path = layout.indexes / str(folder) / vector_files.NAME
+        raise CorruptError(f"{path} is not what was written: its SHA-256 differs", REBUILD)

@@ -122,7 +122,7 @@ def make_now(core: Core, kbids: Sequence[str]) -> None:
 def with_vectors(core: Core, learned: AddSectionResult) -> AddSectionResult:
     """What was learned, once its sections have their vectors, or cannot get them."""
     if not core.embedding.is_configured:
-        return learned
+        return not_waited(learned)
     try:
         make_now(core, learned.kbids)
     except KbdbError as error:
@@ -143,6 +143,11 @@ def outcome(core: Core, learned: AddSectionResult) -> AddSectionResult | None:
     reasons = dict.fromkeys(reason for kbid in learned.kbids if (reason := embedding.refused.get(kbid)))
     refused = tuple(f"{FOUND_BY_WORDS}; a section got no vector: {reason}" for reason in reasons)
     return replace(learned, vector_embedding_failed=bool(reasons), warnings=(*learned.warnings, *refused))
+
+
+def not_waited(learned: AddSectionResult) -> AddSectionResult:
+    """What was learned, with a word on that there was nothing to wait for."""
+    return replace(learned, warnings=(*learned.warnings, "no embedding provider is configured: no vectors were made"))
 
 
 def without_vectors(learned: AddSectionResult, reason: str) -> AddSectionResult:

@@ -94,7 +94,8 @@ class Embedding:
         if not self.is_configured:
             raise EmbeddingProviderNotConfiguredError(
                 f"{what} needs an embedding provider, and none is configured",
-                f'set provider = "onnx" or "api" under [embedding] in worker.toml{instead}',
+                f'set provider = "onnx" or "api" under [embedding] in worker.toml (a daemon that runs reads it '
+                f"after: kbdb daemon restart){instead}",
             )
 
     def vectors_of(self, texts: Sequence[str]) -> bytes:
@@ -108,10 +109,6 @@ class Embedding:
             EmbeddingUnavailableError: the provider is late.
             KbdbError: it failed.
         """
-        late = EmbeddingUnavailableError(
-            f"the vector of the query did not come within {self._deadline_s * 1000:g} ms",
-            "search again, or raise search.deadline_ms in worker.toml",
-        )
         if not self._slots.acquire(blocking=False):
             raise EmbeddingUnavailableError(
                 f"{AT_ONCE} queries wait for their vectors already", "search again once they have been answered"
@@ -136,4 +133,8 @@ class Embedding:
         try:
             return answer.result(self._deadline_s)
         except TimeoutError:
-            raise late from None
+            late = f"the vector of the query did not come within {self._deadline_s * 1000:g} ms"
+            if self.provider.last_failure:
+                raise EmbeddingUnavailableError(f"{late}: {self.provider.last_failure}") from None
+            hint = "search again, or raise search.deadline_ms in worker.toml"
+            raise EmbeddingUnavailableError(late, hint) from None

@@ -198,7 +198,7 @@ class _MeaningLeg:
                 return cls(False, (f"{model} does not know the script of the query",))
             searcher = snapshot.vector_searcher
             if searcher is None:
-                return cls(False, ("no section has a vector yet",))
+                return cls(False, (embedding.trouble or "no section has a vector yet",))
             question = embedding.of_query(text)
             started = perf_counter()
             near = _nearest(snapshot, searcher, question, asked, depth)
@@ -276,7 +276,8 @@ def still_waiting(core: Core, snapshot: View) -> tuple[str, ...]:
     if not missing:
         return ()
     are = "1 section has" if missing == 1 else f"{missing:,} sections have"
-    return (f"{are} no vector yet, and can be found by words alone",)
+    because = f": {core.embedding.trouble}" if core.embedding.trouble else ""
+    return (f"{are} no vector yet, and can be found by words alone{because}",)
 
 
 def _with_words(snapshot: View, resolved: Resolved, hits: Sequence[VectorHit]) -> list[EngineHit]:

@@ -58,16 +58,17 @@ def rebuild(core: Core, progress: Report | None = None) -> RebuildResult:
     """
     started = perf_counter()
     sections = core.rebuild(progress)
-    warnings = core.notices
+    warnings, failed = core.notices, False
     try:
         vectors = embed_sections.rebuild(core, progress)
     except InterruptedByUserError:
         raise
     except KbdbError as error:
-        vectors = 0
-        warnings += (f"no vectors were made, and those there were stay: {error.message}",)
+        vectors, failed = 0, True
+        there = "what vectors there were stay" if core.indexer.vectors.folders else "there are none"
+        warnings += (f"no vectors were made, {there}: {error.in_a_line}",)
     core.checkpoint()
-    return RebuildResult(sections, vectors, (perf_counter() - started) * 1000, warnings)
+    return RebuildResult(sections, vectors, (perf_counter() - started) * 1000, warnings, failed)
 
 
 def status(core: Core) -> DbStatus:

@@ -22,12 +22,14 @@ class GcResult:
 
 @dataclass(frozen=True, slots=True)
 class RebuildResult:
-    """The answer to rebuild; ``warnings`` tell what had to be left out. ``vectors``: how many were made."""
+    """The answer to rebuild; ``warnings`` tell what had to be left out. ``vectors``: how many were made;
+    ``vector_embedding_failed``: whether that was not possible, and the index of words alone is new."""
 
     sections: int
     vectors: int
     elapsed_ms: float
     warnings: tuple[str, ...] = ()
+    vector_embedding_failed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

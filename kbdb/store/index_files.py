@@ -115,6 +115,11 @@ def folders(layout: Layout) -> list[int]:
     return sorted(int(name) for name in files.names(layout.indexes) if _NUMBER.fullmatch(name))
 
 
+def missing(layout: Layout, folder: int | None) -> list[str]:
+    """The names of a segment's files that are not on disk; none of one that is only in memory."""
+    return [] if folder is None else [name for name in NAMES if not (layout.indexes / str(folder) / name).exists()]
+
+
 def next_folder(layout: Layout) -> int:
     """A number no folder has."""
     return max(folders(layout), default=0) + 1

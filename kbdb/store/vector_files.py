@@ -6,11 +6,12 @@ They lie in a numbered folder of ``indexes/`` of their own, so that words and ve
 
 from __future__ import annotations
 
+import hashlib
 import mmap
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from kbdb.errors import CorruptError, TomlError
+from kbdb.errors import CorruptError, StorageError, TomlError
 from kbdb.index.api import IntoFile
 from kbdb.model.embedding import Fingerprint
 from kbdb.paths import Layout
@@ -33,11 +34,13 @@ class VectorsMeta:
         made_by: what the vectors may be compared with.
         last_built: when they were written, as manifests write times.
         section_count: how many there are.
+        sha256: of vectors.idx, which has no checksum of its own.
     """
 
     made_by: Fingerprint
     last_built: str
     section_count: int
+    sha256: str
 
 
 def write_vectors(
@@ -53,6 +56,8 @@ def write_vectors(
     """
     path = layout.indexes / str(folder)
     files.make_folder(path, below=layout.root)
+    with files.writing(path / NAME, sync=True, point="vectors", paced=True) as put:
+        write(put)
     meta = {
         "model_name": made_by.model,
         "dimensions": made_by.dimensions,
@@ -62,9 +67,8 @@ def write_vectors(
         "pooling": made_by.pooling,
         "normalisation": made_by.normalisation,
         "tokenizer": made_by.tokenizer,
+        "sha256": digest_of(layout, folder),
     }
-    with files.writing(path / NAME, sync=True, point="vectors", paced=True) as put:
-        write(put)
     files.write_atomic(path / META_NAME, dumps({"vectors": meta}), sync=True, point="vectors")
     # Else a power cut could keep the meta file that names the folder and lose the folder.
     files.sync_folder(layout.indexes)
@@ -96,6 +100,23 @@ def map_vectors(layout: Layout, folder: int) -> mmap.mmap | bytes:
     return map_file(layout.indexes / str(folder) / NAME)
 
 
+def digest_of(layout: Layout, folder: int) -> str:
+    """The SHA-256 of a folder's ``vectors.idx`` as it is on disk.
+
+    Raises:
+        CorruptError: it is missing.
+        StorageError: it cannot be read.
+    """
+    path = layout.indexes / str(folder) / NAME
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except FileNotFoundError as error:
+        raise CorruptError(f"{path} is missing", REBUILD) from error
+    except OSError as error:
+        raise StorageError(f"cannot read {path}: {error.strerror}") from error
+
+
 def size(layout: Layout, folder: int) -> int:
     """Bytes of a folder's ``vectors.idx``; 0 where there is none."""
     return files.size(layout.indexes / str(folder) / NAME) or 0
@@ -106,11 +127,11 @@ def _decode(value: dict[str, object]) -> VectorsMeta:
     if not isinstance(table, dict):
         raise TypeError("vectors must be a table")
     numbers = [table[name] for name in ("dimensions", "version", "section_count")]
-    texts = [table[name] for name in ("model_name", "pooling", "normalisation", "tokenizer", "last_built")]
+    texts = [table[name] for name in ("model_name", "pooling", "normalisation", "tokenizer", "last_built", "sha256")]
     if not all(type(number) is int for number in numbers) or not all(isinstance(text, str) for text in texts):
         raise TypeError("dimensions, version and section_count must be integers, all else text")
     dimensions, version, count = numbers
     if version != VERSION:
         raise ValueError(f"version is {version}, and this kbdb reads {VERSION}")
-    model, pooling, normalisation, tokenizer, built = texts
-    return VectorsMeta(Fingerprint(model, dimensions, pooling, normalisation, tokenizer), built, count)
+    model, pooling, normalisation, tokenizer, built, sha256 = texts
+    return VectorsMeta(Fingerprint(model, dimensions, pooling, normalisation, tokenizer), built, count, sha256)

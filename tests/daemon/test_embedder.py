@@ -99,7 +99,10 @@ def test_without_a_provider_nobody_waits(root: Path) -> None:
     with running(root) as daemon:
         talk = daemon.talk()
         learned = talk.ask("addSection", content="Apples.", title="Apples", waitEmbeddings=True)
-        assert (learned["vector_embedding_failed"], learned["warnings"]) == (False, [])
+        assert (learned["vector_embedding_failed"], learned["warnings"]) == (
+            False,
+            ["no embedding provider is configured: no vectors were made"],
+        )
         talk.close()
 
 

@@ -346,8 +346,8 @@ def test_a_rebuild_that_the_provider_fails_leaves_the_vectors_there_were(
     before = answer(kb, "fruit", mode="vector").hits
     service.status = 403
     rebuilt = kb.rebuild()
-    assert (rebuilt.sections, rebuilt.vectors) == (len(FACTS), 0)
-    assert any("those there were stay" in warning for warning in rebuilt.warnings)
+    assert (rebuilt.sections, rebuilt.vectors, rebuilt.vector_embedding_failed) == (len(FACTS), 0, True)
+    assert any("what vectors there were stay" in warning for warning in rebuilt.warnings)
     service.status = 200
     assert answer(kb, "fruit", mode="vector").hits == before
 
@@ -477,6 +477,39 @@ def test_a_model_that_the_service_does_not_know_is_trouble_and_no_word_on_a_text
     service.status = 200
     found = kb.embed()
     assert (found.failed, found.waiting) == (0, 0)
+
+
+def test_vectors_that_changed_on_the_disk_are_found_by_check(kb: KnowledgeBase) -> None:
+    kb.close()
+    (folder,) = vector_folders(kb)
+    data = bytearray((folder / "vectors.idx").read_bytes())
+    data[-1] ^= 1
+    (folder / "vectors.idx").write_bytes(data)
+    with kbdb.open(kb.root.parent) as again:
+        assert [fault.code for fault in again.check().errors] == ["VECTORS_CORRUPT"]
+        again.rebuild()
+        assert again.check().ok
+
+
+@pytest.mark.parametrize("name", ["vectors.idx", "vectors-meta.toml", "terms.idx"])
+def test_files_that_are_gone_while_they_serve_are_found_by_check(kb: KnowledgeBase, name: str) -> None:
+    kb.settle()
+    (path,) = (kb.root / "indexes").glob(f"*/{name}")
+    path.unlink()
+    (fault,) = kb.check().errors
+    assert (fault.code, name in fault.message) == ("INDEX_CORRUPT" if name == "terms.idx" else "VECTORS_CORRUPT", True)
+    assert titles(kb, "umbrella") == ["Picnic"]
+
+
+def test_a_service_that_is_down_is_named_where_its_tries_outlast_the_deadline(
+    kb: KnowledgeBase, service: MeaningService
+) -> None:
+    service.configure(kb.root.parent, more="[search]\ndeadline_ms = 400")
+    service.status = 500
+    with reopened(kb) as again:
+        found = again.search("umbrella", mode="hybrid")
+    assert "did not come within 400 ms: " in found.warnings[0]
+    assert "500" in found.warnings[0]
 
 
 def test_without_a_provider_a_rebuild_lets_vectors_go_that_nobody_can_read(kb: KnowledgeBase) -> None:

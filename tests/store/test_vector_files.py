@@ -35,6 +35,7 @@ def test_what_is_written_is_read_back(layout: Layout) -> None:
     write(layout)
     meta = vector_files.read_meta(layout, FOLDER)
     assert (meta.made_by, meta.section_count) == (MADE_BY, 2)
+    assert meta.sha256 == vector_files.digest_of(layout, FOLDER)
     vectors = engine().Vectors(vector_files.map_vectors(layout, FOLDER))
     assert (vectors.dimensions, vectors.records) == (2, 2)
     assert vector_files.size(layout, FOLDER) == 11 + 2 * (16 + 8)
