@@ -65,7 +65,7 @@ def rows(legs: Legs) -> Iterator[tuple[str, list[float]]]:
         yield f"k {k}", legs.values(words, partial(fused, k=k))
     for depth in (20, 50):
         yield f"{depth} of each leg", legs.values(words, partial(fused, depth=depth))
-    for title in (1.0, 3.0):
+    for title in (1.0, 2.0, 2.5, 3.5, 4.0, 5.0):
         yield f"title {title}", legs.values(legs.words(with_params(title=title)), fused)
     for b in (0.5, 0.75):
         yield f"b {b}", legs.values(legs.words(with_params(b=b)), fused)

@@ -33,14 +33,14 @@ def parameter_variants() -> Iterator[tuple[str, Params]]:
         yield f"b {b}", with_params(b=b)
     for k1 in (0.8, 1.0, 1.5, 2.0):
         yield f"k1 {k1}", with_params(k1=k1)
-    for title in (1.0, 1.5, 2.5, 3.0, 4.0, 5.0):
+    for title in (1.0, 1.5, 2.0, 2.5, 4.0, 5.0):
         yield f"title {title}", with_params(title=title)
     for b in (0.3, 1.0):
         yield f"b of title {b}", replace(PARAMS, b=(b, *PARAMS.b[1:]))
     for heading in (0.0, 0.5, 1.5, 2.0):
         yield f"heading {heading}", with_params(heading=heading)
-    yield "b 0.5, title 3.0", with_params(b=0.5, title=3.0)
-    yield "b 0.75, title 3.0", with_params(b=0.75, title=3.0)
+    yield "b 0.5, title 2.0", with_params(b=0.5, title=2.0)
+    yield "b 0.75, title 2.0", with_params(b=0.75, title=2.0)
     yield "b 0.4, k1 1.5, title 2.5", with_params(b=0.4, k1=1.5, title=2.5)
     yield "b 0.75, k1 1.0", with_params(b=0.75, k1=1.0)
 

@@ -9,7 +9,9 @@ import pytest
 import kbdb
 from bench.speed import store
 from bench.speed.corpus import sections, write_lines
+from bench.speed.engines.api import TITLE_WEIGHT
 from bench.speed.engines.kbdb import BareIndex, Kbdb, Settings
+from kbdb.plan import FIELDS
 
 SIZE = 40
 
@@ -58,6 +60,10 @@ def test_the_bare_index_ranks_as_the_database_does(database: Path) -> None:
     with kbdb.open(database) as base:
         for query in ("the", "of and", '"of the"', "nothing-like-it"):
             assert bare.rank(query) == base.rank(query)
+
+
+def test_the_other_engines_weigh_titles_as_kbdb_does(database: Path) -> None:
+    assert Settings.read(database).params.weights[FIELDS.index("title")] == TITLE_WEIGHT
 
 
 def test_a_bare_index_of_several_segments_is_refused(database: Path) -> None:
