@@ -22,7 +22,9 @@ def test_skills_and_agents_over_the_wire(daemon: Daemon) -> None:
     assert "prompt" not in talk.ask("skill", name="ring")
     assert talk.ask("skill", name="ring", values={"count": 3, "kind": "old"})["prompt"] == "Ring 3 old."
     keeper = talk.ask("addAgent", name="keeper", persona="You ring.", skills=["ring"])
-    assert talk.ask("agents")["items"][0]["skills"] == [{"kbid": added["kbid"], "name": "ring", "position": 0}]
+    assert talk.ask("agents")["items"][0]["skills"] == [
+        {"kbid": added["kbid"], "name": "ring", "position": 0, "declared": ""}
+    ]
     assert keeper["docid"] in [item["docid"] for item in talk.ask("listDocumentsByType", docType="agent")["items"]]
     assert [item["kbid"] for item in talk.ask("listByType", sectionType="skill")["items"]] == [added["kbid"]]
     talk.ask("removeSkill", name="ring", reason="quiet")
