@@ -132,8 +132,8 @@ NO_VERBS = {
     *("note_trouble", "with_outcome"),
     *("embed", "next_vectors", "similar"),
 }
-"""Methods that are the life of an open database, what its owner does around verbs, and what needs a provider; of what it
-gives ``take_vectors`` writes."""
+"""Methods that are the life of an open database, what its owner does around verbs, and what needs a provider; of
+what it gives ``take_vectors`` writes."""
 
 
 def test_every_write_of_an_owner_holds_it_and_no_read_does(
