@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from meanings import MeaningService, meaning_service
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 
@@ -25,6 +26,13 @@ def shared_data() -> Path:
     if not (shared / "data").is_dir():
         pytest.skip(f"the shared test collections are not at {shared / 'data'}")
     return shared / "data"
+
+
+@pytest.fixture
+def service() -> Iterator[MeaningService]:
+    """An embedding service on loopback that ends with the test."""
+    with meaning_service() as running:
+        yield running
 
 
 @pytest.fixture(scope="session")

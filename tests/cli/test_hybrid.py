@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from daemon_fixtures import root, runtime
 from household import Household, household
-from meanings import MeaningService, meaning_service
+from meanings import PATIENT, MeaningService, make_embedded
 
 import kbdb
 
@@ -26,25 +26,11 @@ FACTS = {
 }
 QUERY = "sql rationale"
 
-PATIENT = "[search]\ndeadline_ms = 60000\n"
-"""A first question waits until the daemon has loaded what it needs, which takes a while on a busy machine."""
-
-
-@pytest.fixture
-def service() -> Iterator[MeaningService]:
-    with meaning_service() as running:
-        yield running
-
 
 @pytest.fixture
 def home(root: Path, service: MeaningService) -> Iterator[Household]:
     """A database whose sections have their vectors, and commands that go through its daemon."""
-    with kbdb.init(root.parent) as kb:
-        for title, text in FACTS.items():
-            kb.learn(content=text, title=title)
-    service.configure(root.parent, more=PATIENT)
-    with kbdb.open(root.parent) as kb:
-        kb.embed()
+    make_embedded(root.parent, service, FACTS, more=PATIENT)
     with household(root) as made:
         yield made
 

@@ -10,17 +10,11 @@ import pytest
 from daemon_fixtures import root, runtime
 from daemons import wait_for
 from household import Household, household
-from meanings import MeaningService, meaning_service
+from meanings import MeaningService
 
 import kbdb
 
 __all__ = ["root", "runtime"]
-
-
-@pytest.fixture
-def service() -> Iterator[MeaningService]:
-    with meaning_service() as started:
-        yield started
 
 
 @pytest.fixture

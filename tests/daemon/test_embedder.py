@@ -10,18 +10,12 @@ from typing import Any
 
 import pytest
 from daemons import PATIENCE_S, Daemon, Talk, running, wait_for
-from meanings import MeaningService, meaning_service
+from meanings import MeaningService
 
 import kbdb
 
 BACKLOG = 150
 """Sections of more than two batches."""
-
-
-@pytest.fixture
-def service() -> Iterator[MeaningService]:
-    with meaning_service() as started:
-        yield started
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from daemons import wait_for
 from locks import unlocked
-from meanings import MeaningService, meaning_service
+from meanings import MeaningService
 
 import kbdb
 from kbdb.daemon import embedder as module
@@ -65,12 +65,6 @@ class Embedding:
         self.writer.join()
         self.embedder.join()
         self.kb.close()
-
-
-@pytest.fixture
-def service() -> Iterator[MeaningService]:
-    with meaning_service() as started:
-        yield started
 
 
 @pytest.fixture

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 from daemons import running
-from meanings import MeaningService, meaning_service
+from meanings import MeaningService
 
 import kbdb
-
-
-@pytest.fixture
-def service() -> Iterator[MeaningService]:
-    with meaning_service() as started:
-        yield started
 
 
 def test_a_search_that_waits_for_its_vector_keeps_nobody_waiting(root: Path, service: MeaningService) -> None:

@@ -27,7 +27,6 @@ from kbdb.errors import (
     EmbeddingModelInvalidError,
     EmbeddingModelNotFoundError,
     EmbeddingPackageMissingError,
-    KbdbError,
     StorageError,
 )
 
@@ -126,7 +125,7 @@ def _network() -> Network:
         provider = OnnxEmbeddingProvider(parse_config(b'[embedding]\nprovider = "onnx"\n').embedding, {})
         try:
             _NETWORKS.append(provider.load().network)
-        except KbdbError as error:
+        except (EmbeddingPackageMissingError, EmbeddingModelNotFoundError) as error:
             pytest.skip(error.message)
     return _NETWORKS[0]
 

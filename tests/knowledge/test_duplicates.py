@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from meanings import MeaningService, meaning_service
+from meanings import MeaningService, learn_facts, make_embedded
 
 import kbdb
 from kbdb.errors import InterruptedByUserError, InvalidArgumentError
@@ -25,25 +25,11 @@ FACTS = {
 
 
 @pytest.fixture
-def service() -> Iterator[MeaningService]:
-    with meaning_service() as running:
-        yield running
-
-
-@pytest.fixture
 def kb(home: Path, service: MeaningService) -> Iterator[KnowledgeBase]:
     """A database whose sections have their vectors."""
-    kbdb.init(home).close()
-    service.configure(home)
+    make_embedded(home, service, FACTS)
     with kbdb.open(home) as opened:
-        learn_facts(opened)
-        opened.embed()
         yield opened
-
-
-def learn_facts(kb: KnowledgeBase) -> None:
-    for title, text in FACTS.items():
-        kb.learn(content=text, title=title)
 
 
 def report_of(kb: KnowledgeBase, threshold: float | None = None) -> DuplicateReport:
@@ -94,7 +80,7 @@ def test_a_threshold_that_is_none_is_refused(kb: KnowledgeBase, threshold: float
 
 def test_without_vectors_the_report_says_that_nothing_was_compared(tmp_path: Path) -> None:
     with kbdb.init(tmp_path) as plain:
-        learn_facts(plain)
+        learn_facts(plain, FACTS)
         assert report_of(plain) == DuplicateReport(duplicates.THRESHOLD, 0, len(FACTS), 0, True, ())
 
 

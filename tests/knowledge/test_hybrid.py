@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import pytest
 from knowledge_base import answer, kbid, titles
-from meanings import DIMENSIONS, MeaningService, meaning_service
+from meanings import DIMENSIONS, MeaningService, learn_facts, make_embedded
 
 import kbdb
 from kbdb.errors import EmbeddingProviderNotConfiguredError, StorageError
@@ -35,25 +35,11 @@ FACTS = {
 
 
 @pytest.fixture
-def service() -> Iterator[MeaningService]:
-    with meaning_service() as running:
-        yield running
-
-
-@pytest.fixture
 def kb(home: Path, service: MeaningService) -> Iterator[KnowledgeBase]:
     """A database that asks the service, with facts that have their vectors."""
-    kbdb.init(home).close()
-    service.configure(home)
+    make_embedded(home, service, FACTS)
     with kbdb.open(home) as opened:
-        learn_facts(opened)
-        opened.embed()
         yield opened
-
-
-def learn_facts(kb: KnowledgeBase) -> None:
-    for title, text in FACTS.items():
-        kb.learn(content=text, title=title)
 
 
 def reopened(kb: KnowledgeBase) -> KnowledgeBase:
@@ -85,7 +71,7 @@ def test_an_answer_tells_what_was_asked_for_and_what_was_used(kb: KnowledgeBase)
 
 def test_lexical_answers_are_the_same_to_the_bit_with_and_without_vectors(kb: KnowledgeBase, tmp_path: Path) -> None:
     with kbdb.init(tmp_path / "plain") as plain:
-        learn_facts(plain)
+        learn_facts(plain, FACTS)
         queries = ("apples", "train station", "we chose", "fruit table", '"keep until"', "-rain the")
         expected = [answer(plain, query).hits for query in queries]
     assert [answer(kb, query).hits for query in queries] == expected

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from knowledge_base import kbid, write
-from meanings import MeaningService, meaning_service
+from meanings import MeaningService
 
 import kbdb
 from kbdb.errors import (
@@ -43,12 +43,6 @@ The harvest of the orchard becomes juice: pears first.
 
 The database of the canteen has a table for each fruit.
 """
-
-
-@pytest.fixture
-def service() -> Iterator[MeaningService]:
-    with meaning_service() as running:
-        yield running
 
 
 @pytest.fixture

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event
 
 from http_server import Asked, HttpServer, Reply
+
+import kbdb
+from kbdb.knowledge import KnowledgeBase
 
 MEANINGS = (
     {"postgres", "jsonb", "database", "rationale", "sql", "table"},
@@ -17,6 +20,9 @@ MEANINGS = (
     {"rain", "storm", "weather", "forecast", "umbrella"},
     {"train", "railway", "timetable", "station"},
 )
+PATIENT = "[search]\ndeadline_ms = 60000\n"
+"""Settings under which a first question waits until a daemon has loaded what it needs, on a busy machine, too."""
+
 DIMENSIONS = len(MEANINGS) + 1
 
 
@@ -101,3 +107,25 @@ def meaning_service() -> Iterator[MeaningService]:
         yield service
     finally:
         service.close()
+
+
+def learn_facts(kb: KnowledgeBase, facts: Mapping[str, str]) -> None:
+    """Learns texts by their titles."""
+    for title, text in facts.items():
+        kb.learn(content=text, title=title)
+
+
+def make_embedded(home: Path, service: MeaningService, facts: Mapping[str, str], more: str = "") -> None:
+    """Makes a database that asks the service, of facts that have their vectors.
+
+    Args:
+        home: the folder that is to hold ``.kbdb``.
+        service: what is asked.
+        facts: texts by their titles.
+        more: further settings.
+    """
+    kbdb.init(home).close()
+    service.configure(home, more=more)
+    with KnowledgeBase.open(home / ".kbdb") as kb:
+        learn_facts(kb, facts)
+        kb.embed()

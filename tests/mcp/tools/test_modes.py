@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 from daemons import Daemon, running
 from mcp_calls import Quiet, call, error, text_of
-from meanings import MeaningService, meaning_service
+from meanings import PATIENT, MeaningService, make_embedded
 
-import kbdb
 from kbdb.mcp.server import KbdbServer
 
 FACTS = {
@@ -19,25 +18,12 @@ FACTS = {
     "Cellar": "Apples and pears keep until spring.",
     "Picnic": "Take an umbrella, the forecast says rain.",
 }
-PATIENT = "[search]\ndeadline_ms = 60000\n"
-"""A first question waits until the daemon has loaded what it needs, which takes a while on a busy machine."""
-
-
-@pytest.fixture
-def service() -> Iterator[MeaningService]:
-    with meaning_service() as running_one:
-        yield running_one
 
 
 @pytest.fixture
 def daemon(root: Path, service: MeaningService) -> Iterator[Daemon]:
     """A daemon of a database whose sections have their vectors."""
-    with kbdb.init(root.parent) as kb:
-        for title, text in FACTS.items():
-            kb.learn(content=text, title=title)
-    service.configure(root.parent, more=PATIENT)
-    with kbdb.open(root.parent) as kb:
-        kb.embed()
+    make_embedded(root.parent, service, FACTS, more=PATIENT)
     with running(root) as started:
         yield started
 
