@@ -11,8 +11,9 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from io import BufferedRandom
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from kbdb.embed import models, web
 from kbdb.errors import BusyError, ConfigError, DownloadFailedError, EmbeddingModelInvalidError, StorageError
@@ -114,7 +115,7 @@ class _Transfer:
     """One download into an open file, whose end is as far as it is."""
 
     def __init__(
-        self, url: str, part: IO[bytes], progress: Report | None, read_s: float, sleep: Callable[[float], None]
+        self, url: str, part: BufferedRandom, progress: Report | None, read_s: float, sleep: Callable[[float], None]
     ) -> None:
         self._url = web.address_of(url, "embedding.model_url")
         self._part = part
@@ -221,7 +222,7 @@ class _Transfer:
         self._part.truncate(0)
 
 
-def _is_at(file: IO[bytes], name: str) -> bool:
+def _is_at(file: BufferedRandom, name: str) -> bool:
     try:
         return os.path.samestat(os.fstat(file.fileno()), os.stat(name))
     except FileNotFoundError:
@@ -236,11 +237,11 @@ def _total(answer: httpx.Response, begin: int) -> int | None:
     return begin + int(length) if length.isascii() and length.isdigit() else None
 
 
-def _sha256(file: Path | IO[bytes]) -> str:
+def _sha256(file: Path | BufferedRandom) -> str:
     if isinstance(file, Path):
         with open(file, "rb") as opened:
             return hashlib.file_digest(opened, "sha256").hexdigest()
     file.seek(0)
-    found = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
+    found = hashlib.file_digest(file, "sha256").hexdigest()
     file.seek(0, os.SEEK_END)
     return found
